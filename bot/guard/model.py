@@ -1,0 +1,105 @@
+"""Types of the guard: what a rule is, what it says of a text, what one generation came to (SPEC 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from bot.meeting.model import Phase
+
+
+class Strength(StrEnum):
+    MUST = "must"  # a text that breaks it is never posted
+    SHOULD = "should"  # posting beats silence
+
+
+class Remedy(StrEnum):
+    REPHRASE = "rephrase"
+    COMPLETE = "complete"
+    FIXED = "fixed"
+    DROP = "drop"
+
+
+class Outcome(StrEnum):
+    PASS = "pass"
+    FIRED = "fired"
+    BROKEN = "broken"  # the rule itself failed; counts as neither
+
+
+class Source(StrEnum):
+    FIRST = "first"
+    REPHRASED = "rephrased"
+    COMPLETED = "completed"
+    RESTORED = "restored"
+    FIXED = "fixed"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text as rules see it, with what the model said beside it."""
+
+    text: str
+    phase: Phase | None = None
+    closing_complete: bool = False
+    closing_seen: bool = False  # closing_complete or phase CLOSING in *any* attempt of this generation (the latch)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing that must or should hold of a text.
+
+    `check` returns None (passes) or the reason, in the meeting's language, why the text is to be written again
+    and why it matters; it looks at the room through closures, so that running it again later judges the room as it
+    is then. `complete` (remedy COMPLETE only) returns the text with the missing sentence added.
+    """
+
+    name: str
+    strength: Strength
+    remedy: Remedy
+    check: Callable[[Candidate], str | None]
+    complete: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    rule: str
+    outcome: Outcome
+    reason: str = ""
+    strength: Strength = Strength.MUST
+    remedy: Remedy = Remedy.REPHRASE
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One model call and what the rules said of it. `text` is None where there was no draft (`failure` says why)."""
+
+    text: str | None
+    verdicts: tuple[Verdict, ...] = ()
+    failure: str | None = None  # ProviderError.kind, or "silence" where silence is forbidden
+    latency_ms: int = 0
+    tokens_in: int = 0
+    tokens_cached: int = 0
+    tokens_out: int = 0
+    version: str = ""
+    silent: bool = False  # the model chose silence (valid, where allowed)
+
+    def fired(self, strength: Strength | None = None) -> tuple[Verdict, ...]:
+        return tuple(v for v in self.verdicts if v.outcome is Outcome.FIRED and strength in (None, v.strength))
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a guarded generation came to. `text` is None for silence. `output` is the first valid output."""
+
+    text: str | None
+    source: Source
+    attempts: tuple[Attempt, ...]
+    output: Any | None = None
+    final_verdicts: tuple[Verdict, ...] = ()  # of the chosen text (empty for fixed and silent)
+    phase: Phase | None = None
+    closing_seen: bool = False
+    model: str = ""
+    info: Mapping[str, str] = field(default_factory=dict)
