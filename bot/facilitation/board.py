@@ -1,0 +1,191 @@
+"""The kickoff post, which is the live board: the same message from the start until after the minutes.
+
+Pure: the same arguments give the same bytes, and time enters in whole minutes, so that without an event the
+board changes at most once a minute. What does not fit is counted; the newest stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.facilitation.display import count_votes, decision_line, display, sections, stamp
+from bot.meeting.display import brief, units
+from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Persona, Speaker
+from bot.meeting.text import fold
+from bot.phrases import t
+from bot.stage import Button, Embed, Outgoing
+
+DESCRIPTION = 4096  # Discord's limit of an embed's description
+BAR = 12  # cells of the time bar
+LINE = 160  # characters of an entry on the board; the whole text stands in the ledger
+TITLE = 120
+SPEAKERS = 8
+
+
+def kickoff(
+    meeting: Meeting,
+    view: LedgerView,
+    language: Language,
+    now: datetime,
+    retention_days: int | None,
+    model_name: str,
+) -> Outgoing:
+    """The board as it is first posted (and pinned): nobody has spoken yet.
+
+    `retention_days` None = transcripts are kept until erased; `model_name` "offline" = nothing is sent out.
+    """
+    return board(
+        meeting, view, (), now, language=language, retention_days=retention_days, model_name=model_name
+    )
+
+
+def board(
+    meeting: Meeting,
+    view: LedgerView,
+    speakers: Sequence[Speaker],
+    now: datetime,
+    *,
+    language: Language,
+    degraded: bool = False,
+    state_note: str | None = None,
+    minutes_link: str | None = None,
+    retention_days: int | None = None,
+    model_name: str = "offline",
+) -> Outgoing:
+    """The board as of `now`. `state_note` is one line in the room's language (progress of the minutes, say);
+    `minutes_link` is where the minutes stand once they are out."""
+    top = [*_state(meeting, now, language, minutes_link), *_notes(language, degraded, state_note)]
+    head = "\n".join(top)
+    body = sections(
+        _lists(meeting, view, speakers, language),
+        DESCRIPTION - units(head) - 2,
+        lambda count: t("board.more", language, count=count),
+    )
+    return Outgoing(
+        text=_opening(meeting, language, retention_days, model_name),
+        persona=Persona.FACILITATOR,
+        language=language,
+        embeds=(Embed(title=t("board.title", language), description=f"{head}\n\n{body}".strip()),),
+        buttons=_buttons(meeting, language),
+        meeting_id=meeting.id,
+        pin=True,
+    )
+
+
+def _opening(meeting: Meeting, language: Language, retention_days: int | None, model_name: str) -> str:
+    title, chair = display(meeting.title, TITLE), display(meeting.chair_name)
+    if meeting.state is MeetingState.CLOSED:
+        return t("board.closed_headline", language, title=title)
+    sent = "board.sent_nowhere" if model_name == "offline" else "board.sent_to"
+    kept = "board.kept_days" if retention_days is not None else "board.kept_until_erased"
+    return "\n".join(
+        (
+            t("board.headline", language, title=title, chair=chair),
+            t(sent, language, model=display(model_name, 60)),
+            t(kept, language, days=retention_days or 0),
+        )
+    )
+
+
+def _state(meeting: Meeting, now: datetime, language: Language, minutes_link: str | None) -> list[str]:
+    """The line of time, and what the meeting is waiting for."""
+    if meeting.state is MeetingState.CLOSED:
+        link = "board.closed" if minutes_link is None else "board.closed_link"
+        return [t(link, language, link=minutes_link or "")]
+    lines = [_clock(meeting, now, language)]
+    if meeting.state is MeetingState.CLOSING:
+        lines.append(t("board.closing", language))
+    elif meeting.state is MeetingState.READ_BACK:
+        at = stamp(meeting.close_at, "R") if meeting.close_at else "…"
+        lines.append(t("board.read_back", language, at=at))
+    elif meeting.state is MeetingState.WRITING:
+        lines.append(t("board.writing", language))
+    return lines
+
+
+def _clock(meeting: Meeting, now: datetime, language: Language) -> str:
+    planned = max(1, round((meeting.planned_end - meeting.started_at).total_seconds() / 60))
+    used = max(0, int((now - meeting.started_at).total_seconds() // 60))
+    cells = min(BAR, used * BAR // planned)
+    bar = "▓" * cells + "░" * (BAR - cells)
+    values = {"bar": bar, "used": used, "planned": planned, "end": stamp(meeting.planned_end)}
+    if used > planned:
+        return t("board.time_over", language, over=used - planned, **values)
+    return t("board.time", language, **values)
+
+
+def _notes(language: Language, degraded: bool, state_note: str | None) -> list[str]:
+    notes = [t("board.degraded", language)] if degraded else []
+    return [*notes, brief(state_note, 200)] if state_note else notes
+
+
+def _lists(
+    meeting: Meeting, view: LedgerView, speakers: Sequence[Speaker], language: Language
+) -> list[tuple[str, list[str]]]:
+    def head(key: str, count: int) -> str:
+        return f"**{t(f'board.{key}', language)}**" + (f" ({count})" if count else "")
+
+    decisions = [decision_line(item, view, language, LINE) for item in view.decisions]
+    proposals = [_proposal(item, language) for item in view.open_proposals]
+    questions = [f"**#{item.number}** {brief(item.text, LINE)}" for item in view.open_questions]
+    actions = [_action(item, language) for item in view.actions]
+    return [
+        (head("agenda", 0), _agenda(meeting, view)),
+        (
+            head("constraints", 0),
+            [f"**#{item.number}** {brief(item.text, LINE)}" for item in view.constraints],
+        ),
+        (head("decisions", len(decisions)), decisions or [t("board.none_yet", language)]),
+        (head("proposals", len(proposals)), proposals),
+        (head("questions", len(questions)), questions),
+        (head("actions", len(actions)), actions),
+        (head("speakers", 0), _talk(speakers, language)),
+    ]
+
+
+def _agenda(meeting: Meeting, view: LedgerView) -> list[str]:
+    """The agenda with the current item marked: the newest topic, the first item until one was named."""
+    topics = view.of(EntryKind.TOPIC)
+    current = topics[-1].text if topics else next(iter(meeting.agenda), None)
+    items = list(meeting.agenda)
+    if current is not None and fold(current) not in map(fold, items):
+        items.append(current)
+    here = fold(current) if current is not None else None
+    return [f"{'▶' if fold(item) == here else '▫️'} {brief(item, LINE)}" for item in items]
+
+
+def _proposal(item: Item, language: Language) -> str:
+    favour, neutral, against = count_votes(item.votes)
+    votes = t("board.votes", language, favour=favour, neutral=neutral, against=against)
+    return f"**#{item.number}** {brief(item.text, LINE)} {votes}"
+
+
+def _action(item: Item, language: Language) -> str:
+    key = "board.owner" if item.owner else "board.no_owner"
+    owner = t(key, language, owner=display(item.owner or ""))
+    due = " " + t("board.due", language, due=display(item.due)) if item.due else ""
+    return f"**#{item.number}** {brief(item.text, LINE)} {owner}{due}"
+
+
+def _talk(speakers: Sequence[Speaker], language: Language) -> list[str]:
+    """Who has written how much, in per cent of characters, on one line; the least talkative are counted."""
+    spoke = [person for person in speakers if person.messages]
+    total = sum(person.characters for person in spoke) or 1
+    shown = [f"{display(p.name, 32)} {round(100 * p.characters / total)}%" for p in spoke[:SPEAKERS]]
+    if len(spoke) > SPEAKERS:
+        shown.append(t("board.more_people", language, count=len(spoke) - SPEAKERS))
+    return [" · ".join(shown)] if shown else []
+
+
+def _buttons(meeting: Meeting, language: Language) -> tuple[Button, ...]:
+    """After the close only corrections are left: they become errata."""
+    correct = Button("correct", t("board.button_correct", language))
+    if meeting.state is MeetingState.CLOSED:
+        return (correct,)
+    busy = meeting.state not in (MeetingState.STARTING, MeetingState.OPEN)
+    return (
+        Button("extend", t("board.button_extend", language), disabled=busy),
+        Button("end", t("board.button_end", language), "danger", disabled=busy),
+        correct,
+    )
