@@ -1,0 +1,208 @@
+"""Ledger entries by cue words, for the engine without a model.
+
+Conservative by design: what is missed can be marked by a person, what is invented has to be struck out by one.
+So a sentence counts only if it holds a cue and nothing that takes it back (a question, a condition, "maybe", "last
+time"); a mere call ("let's go with ...") counts only from the chair or once somebody agreed and nobody objected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from bot.meeting import marks
+from bot.meeting.model import LANGUAGES, Entry, EntryKind, Message, Origin, Scene
+from bot.meeting.text import fold, squeeze
+from bot.meeting.words import Words
+from bot.phrases import words
+from bot.prompts.outputs import EntryOut
+
+_SENTENCE_END = re.compile(r"(?<=[。！？])|(?<=[.!?])\s+")
+_ASKS = re.compile(r"[?？]\s*$|(?:ます|です|ません|でしょう|ましょう)か[。\s]*$")
+_LATIN = re.compile(r"[a-z0-9]")
+_DUE_JA = re.compile(
+    r"((?:(?:再来|来|今|翌)?(?:週|月|年)(?:の)?|本日|今日|明日|明後日|あさって|あした|月末|週末|年末|年内|年度末|中|初め|末"
+    r"|\d{1,4}[年月日時]|[月火水木金土日]曜日?|午前|午後|正午|夕方|次回)+(?:の会議)?)(?:まで|中に)"
+)
+_DUE_EN = re.compile(
+    r"\bby (?:the )?((?:next |this )?(?:(?:end of (?:the |this |next )?)?(?:day|week|month|quarter|year)"
+    r"|tomorrow|tonight|noon|mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?"
+    r"|sun(?:day)?|meeting|(?:\d{1,2}(?:st|nd|rd|th)? (?:of )?)?(?:january|february|march|april|may|june|july"
+    r"|august|september|october|november|december)(?: \d{1,2})?)\b)",
+    re.IGNORECASE,
+)
+NEAR = 3  # messages within which an agreement counts, or a typed mark speaks for the talk around it
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of talk, verbatim and folded, with the message it stands in and that one's place in history."""
+
+    text: str
+    folded: str
+    message: Message
+    place: int
+
+    @property
+    def asks(self) -> bool:
+        return bool(_ASKS.search(self.text))
+
+
+def find_entries(scene: Scene) -> list[EntryOut]:
+    """What the unread messages of the scene add to the ledger, quotes verbatim; often nothing.
+
+    A call made earlier counts when the agreement stands in an unread message.
+    """
+    books = [words(language) for language in LANGUAGES]
+    talk = _Talk(scene, books)
+    found: list[EntryOut] = []
+    for sentence in talk.sentences:
+        entry = _decision(sentence, talk, books)
+        if entry is None and talk.is_unread(sentence):
+            entry = _question(sentence, books) or _action(sentence, talk, books)
+        if entry is not None and not talk.known(sentence, EntryKind(entry.kind)):
+            found.append(entry)
+    return found
+
+
+class _Talk:
+    """The sentences around the unread messages, and what marks and ledger already say of them."""
+
+    def __init__(self, scene: Scene, books: Sequence[Words]) -> None:
+        self.scene = scene
+        unread = {m.message_id for m in scene.unread}
+        known = {m.message_id for m in scene.history}
+        people = [m for m in scene.history if isinstance(m, Message)]
+        people += [m for m in scene.unread if m.message_id not in known]
+        first = next((i for i, m in enumerate(people) if m.message_id in unread), len(people))
+        self.messages = [m for m in people[max(0, first - NEAR) :] if not m.deleted_at]
+        self.names = list(dict.fromkeys([s.name for s in scene.speakers] + [m.author_name for m in people]))
+        self.unread = unread
+        self.marked: dict[int, set[EntryKind]] = {}
+        self.sentences: list[Sentence] = []
+        for place, message in enumerate(self.messages):
+            self.marked[place] = {m.kind for m in marks.find(message.text, books, self.names)}
+            self.sentences += _sentences(message, place, books, self.names)
+        self.entries = scene.ledger.entries
+
+    def is_unread(self, sentence: Sentence) -> bool:
+        return sentence.message.message_id in self.unread
+
+    def known(self, sentence: Sentence, kind: EntryKind) -> bool:
+        """Whether a mark close by, or the ledger, says this already."""
+        near = range(sentence.place - NEAR, sentence.place + NEAR + 1)
+        if any(kind in self.marked.get(place, ()) for place in near):
+            return True
+        text = squeeze(sentence.text)
+        return any(self._same(text, entry, sentence.message) for entry in self.entries)
+
+    def _same(self, text: str, entry: Entry, message: Message) -> bool:
+        quote = squeeze(entry.quote or entry.text)
+        if not quote:
+            return False
+        if entry.message_id == message.message_id:
+            return quote in text or text in quote
+        return quote == text
+
+    def uses_marks(self, kind: EntryKind) -> bool:
+        """Whether this team types its marks: then talk without one is only talk."""
+        typed = any(e.kind is kind and e.origin is Origin.MARK for e in self.entries)
+        return typed or any(kind in kinds for kinds in self.marked.values())
+
+
+def _sentences(
+    message: Message, place: int, books: Sequence[Words], names: Sequence[str]
+) -> Iterator[Sentence]:
+    marked = {m.line for m in marks.find(message.text, books, names)}
+    code = False
+    for number, line in enumerate(message.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")):
+        if line.lstrip().startswith("```"):
+            code = not code
+        if code or number in marked or line.lstrip().startswith((">", "```")):
+            continue
+        for piece in _SENTENCE_END.split(line):
+            if text := piece.strip():
+                yield Sentence(text, fold(text), message, place)
+
+
+@cache
+def _cue(word: str) -> re.Pattern[str]:
+    """A cue as a pattern on folded text: Latin words whole, Japanese ones anywhere."""
+    start = r"(?<![a-z0-9])" if _LATIN.match(word) else ""
+    end = r"(?![a-z0-9])" if _LATIN.match(word[-1]) else ""
+    return re.compile(start + re.escape(word) + end)
+
+
+def says(folded: str, books: Sequence[Words], name: str) -> bool:
+    """Whether one of the cues `cues.<name>` stands in folded text, in any language."""
+    return any(_cue(word).search(folded) for book in books for word in book[f"cues.{name}"])
+
+
+def _decision(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryOut | None:
+    if sentence.asks or says(sentence.folded, books, "hedge") or says(sentence.folded, books, "hollow"):
+        return None
+    if says(sentence.folded, books, "decision"):
+        if not talk.is_unread(sentence):
+            return None
+    elif not says(sentence.folded, books, "call") or talk.uses_marks(EntryKind.DECISION):
+        return None
+    elif not _agreed(sentence, talk, books):
+        return None
+    return EntryOut(kind="decision", text=sentence.text, quote=sentence.text)
+
+
+def _agreed(call: Sentence, talk: _Talk, books: Sequence[Words]) -> bool:
+    """The chair's own call is enough until somebody objects; anyone else's needs a person who agrees."""
+    agreed_now = call.message.author_id == talk.scene.meeting.chair_id and talk.is_unread(call)
+    for later in talk.messages[call.place + 1 : call.place + 1 + NEAR]:
+        if later.author_id == call.message.author_id:
+            continue
+        folded = fold(later.text)
+        if says(folded, books, "disagree") or _ASKS.search(later.text):
+            return False
+        if says(folded, books, "agree") and later.message_id in talk.unread:
+            agreed_now = True
+    return agreed_now
+
+
+def _question(sentence: Sentence, books: Sequence[Words]) -> EntryOut | None:
+    if not says(sentence.folded, books, "question") or says(sentence.folded, books, "question_not"):
+        return None
+    return EntryOut(kind="question", text=sentence.text, quote=sentence.text)
+
+
+def _action(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryOut | None:
+    folded = sentence.folded
+    if sentence.asks or says(folded, books, "hedge"):
+        return None
+    owner = _owner(sentence, talk, books)
+    if owner is None:
+        return None
+    return EntryOut(
+        kind="action", text=sentence.text, quote=sentence.text, owner=owner, due=_due(sentence.text)
+    )
+
+
+def _owner(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> str | None:
+    """Who takes it on: the author by "I'll check", or somebody named by "Aiko will check"; None is no action."""
+    folded = sentence.folded
+    does = says(folded, books, "action_verb")
+    if says(folded, books, "action_sure"):
+        return sentence.message.author_name
+    if says(folded, books, "action_self") and does:
+        return sentence.message.author_name
+    for name in talk.names:
+        heads = [f"{fold(name)}{glue}" for book in books for glue in book["cues.action_named"]]
+        if does and any(folded.startswith(head) or f" {head}" in folded for head in heads):
+            return name
+    if _DUE_JA.search(sentence.text) and says(folded, books, "action_with_due"):
+        return sentence.message.author_name
+    return None
+
+
+def _due(text: str) -> str | None:
+    """The due date in the words of the text, or None."""
+    found = _DUE_JA.search(text) or _DUE_EN.search(text)
+    return found[1] if found else None
