@@ -1,0 +1,215 @@
+"""What people wrote: messages by id, reactions, and who does not want to be stored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.meeting.model import Message, Speaker
+from bot.store import schema
+from bot.store._gate import ERASED
+
+_messages = schema.messages
+_reactions = schema.reactions
+_FIELDS = [c for c in _messages.c if c.name != "guild_id"]
+
+
+def _message(row: sa.Row[Any]) -> Message:
+    return Message(**row._mapping)
+
+
+def _wants_nothing_stored(guild_id: int, user_id: int) -> sa.Exists:
+    return sa.exists().where(schema.opt_outs.c.guild_id == guild_id, schema.opt_outs.c.user_id == user_id)
+
+
+async def _add(
+    c: AsyncConnection, table: sa.Table, guild_id: int, user_id: int, values: dict[str, Any]
+) -> bool:
+    """Insert unless the row is there or the person opted out (a promise that hangs on no caller's check)."""
+    row = sa.select(*(sa.literal(value, table.c[name].type) for name, value in values.items()))
+    statement = insert(table).from_select(
+        list(values), row.where(~_wants_nothing_stored(guild_id, user_id)), include_defaults=False
+    )
+    return (await c.execute(statement.on_conflict_do_nothing())).rowcount == 1
+
+
+async def add(c: AsyncConnection, message: Message, guild_id: int) -> bool:
+    """Store a message; False if its id is known already or its author opted out (then nothing changes)."""
+    values = {name.name: getattr(message, name.name) for name in _FIELDS} | {"guild_id": guild_id}
+    return await _add(c, _messages, guild_id, message.author_id, values)
+
+
+async def get(c: AsyncConnection, meeting_id: int, message_id: int) -> Message | None:
+    """One message, deleted ones too (their text is empty)."""
+    query = sa.select(*_FIELDS).where(
+        _messages.c.meeting_id == meeting_id, _messages.c.message_id == message_id
+    )
+    row = (await c.execute(query)).first()
+    return None if row is None else _message(row)
+
+
+async def _change(c: AsyncConnection, meeting_id: int, message_id: int, **values: Any) -> None:
+    await c.execute(
+        sa.update(_messages)
+        .where(_messages.c.meeting_id == meeting_id, _messages.c.message_id == message_id)
+        .values(**values)
+    )
+
+
+async def edit(
+    c: AsyncConnection, meeting_id: int, message_id: int, text: str, at: datetime
+) -> Message | None:
+    """Put new text; returns the message as it was, or None if it is unknown, deleted or unchanged."""
+    before = await get(c, meeting_id, message_id)
+    if before is None or before.deleted_at is not None or before.text == schema.storable(text):
+        return None
+    await _change(c, meeting_id, message_id, text=text, edited_at=at)
+    return before
+
+
+async def delete(c: AsyncConnection, meeting_id: int, message_id: int, at: datetime) -> Message | None:
+    """Blank the text, mark the row deleted; returns the message as it was, None if unknown or deleted.
+
+    The row stays, so that a later reading of the channel's history does not bring the message back.
+    """
+    before = await get(c, meeting_id, message_id)
+    if before is None or before.deleted_at is not None:
+        return None
+    await _change(c, meeting_id, message_id, text="", deleted_at=at)
+    c.info[ERASED] = True
+    return before
+
+
+def _of(meeting_id: int) -> sa.Select[Any]:
+    return sa.select(*_FIELDS).where(_messages.c.meeting_id == meeting_id, _messages.c.deleted_at.is_(None))
+
+
+async def after(
+    c: AsyncConnection, meeting_id: int, message_id: int, limit: int | None = None
+) -> list[Message]:
+    """Messages with an id above `message_id`, oldest first; deleted ones are left out."""
+    query = _of(meeting_id).where(_messages.c.message_id > message_id).order_by(_messages.c.message_id)
+    return [_message(row) for row in await c.execute(query if limit is None else query.limit(limit))]
+
+
+async def recent(c: AsyncConnection, meeting_id: int, limit: int) -> list[Message]:
+    """The newest `limit` messages, oldest first."""
+    query = _of(meeting_id).order_by(_messages.c.message_id.desc()).limit(limit)
+    return [_message(row) for row in await c.execute(query)][::-1]
+
+
+async def everything(c: AsyncConnection, meeting_id: int) -> list[Message]:
+    """All messages that are not deleted, oldest first."""
+    return await after(c, meeting_id, -1)
+
+
+async def count(c: AsyncConnection, meeting_id: int) -> int:
+    """Messages that are not deleted."""
+    query = sa.select(sa.func.count()).where(
+        _messages.c.meeting_id == meeting_id, _messages.c.deleted_at.is_(None)
+    )
+    return int((await c.execute(query)).scalar_one())
+
+
+async def count_since(c: AsyncConnection, guild_id: int, since: datetime) -> int:
+    """Messages of one server stored with a time from `since` on: what its daily cap counts."""
+    query = sa.select(sa.func.count()).where(_messages.c.guild_id == guild_id, _messages.c.at >= since)
+    return int((await c.execute(query)).scalar_one())
+
+
+async def last_id(c: AsyncConnection, meeting_id: int) -> int:
+    """The highest message id stored (deleted ones count: they were seen), 0 if there is none."""
+    query = sa.select(sa.func.max(_messages.c.message_id)).where(_messages.c.meeting_id == meeting_id)
+    return (await c.execute(query)).scalar() or 0
+
+
+async def last_at(c: AsyncConnection, meeting_id: int) -> datetime | None:
+    """When the newest message was written that is not deleted."""
+    query = (
+        sa.select(_messages.c.at)
+        .where(_messages.c.meeting_id == meeting_id, _messages.c.deleted_at.is_(None))
+        .order_by(_messages.c.message_id.desc())
+        .limit(1)
+    )
+    return (await c.execute(query)).scalar()
+
+
+async def speakers(c: AsyncConnection, meeting_id: int) -> tuple[Speaker, ...]:
+    """Everyone who wrote, most talkative first, under the name of their newest message."""
+    length = sa.func.sum(sa.func.length(_messages.c.text))
+    totals = (
+        sa.select(
+            _messages.c.author_id,
+            sa.func.count().label("messages"),
+            length.label("characters"),
+            sa.func.max(_messages.c.message_id).label("last_id"),
+        )
+        .where(_messages.c.meeting_id == meeting_id, _messages.c.deleted_at.is_(None))
+        .group_by(_messages.c.author_id)
+        .subquery()
+    )
+    query = (
+        sa.select(totals, _messages.c.author_name, _messages.c.at)
+        .join(
+            _messages,
+            sa.and_(_messages.c.meeting_id == meeting_id, _messages.c.message_id == totals.c.last_id),
+        )
+        .order_by(totals.c.characters.desc(), totals.c.author_id)
+    )
+    return tuple(
+        Speaker(row.author_id, row.author_name, row.messages, row.characters, row.at)
+        for row in await c.execute(query)
+    )
+
+
+async def react(
+    c: AsyncConnection,
+    guild_id: int,
+    meeting_id: int,
+    message_id: int,
+    user_id: int,
+    user_name: str,
+    emoji: str,
+    added: bool,
+    at: datetime,
+) -> bool:
+    """Put or take away one person's reaction; False if it was so already (or the person opted out)."""
+    key = {"meeting_id": meeting_id, "message_id": message_id, "user_id": user_id, "emoji": emoji}
+    if added:
+        values = key | {"guild_id": guild_id, "user_name": user_name, "at": at}
+        return await _add(c, _reactions, guild_id, user_id, values)
+    statement = sa.delete(_reactions).where(*(_reactions.c[name] == value for name, value in key.items()))
+    return (await c.execute(statement)).rowcount == 1
+
+
+async def reactions(
+    c: AsyncConnection, meeting_id: int, message_id: int
+) -> list[tuple[int, str, str, datetime]]:
+    """(user id, user name, emoji, at) of every reaction that stands on the message, in order of time."""
+    query = (
+        sa.select(_reactions.c.user_id, _reactions.c.user_name, _reactions.c.emoji, _reactions.c.at)
+        .where(_reactions.c.meeting_id == meeting_id, _reactions.c.message_id == message_id)
+        .order_by(_reactions.c.at, _reactions.c.user_id, _reactions.c.emoji)
+    )
+    return [(row.user_id, row.user_name, row.emoji, row.at) for row in await c.execute(query)]
+
+
+async def opt_out(c: AsyncConnection, guild_id: int, user_id: int, at: datetime) -> bool:
+    """From now on nothing this person writes in this server is stored; False if it was so already."""
+    statement = insert(schema.opt_outs).values(guild_id=guild_id, user_id=user_id, at=at)
+    return (await c.execute(statement.on_conflict_do_nothing())).rowcount == 1
+
+
+async def opt_in(c: AsyncConnection, guild_id: int, user_id: int) -> bool:
+    """Take an opt-out back; False if there was none."""
+    table = schema.opt_outs
+    statement = sa.delete(table).where(table.c.guild_id == guild_id, table.c.user_id == user_id)
+    return (await c.execute(statement)).rowcount == 1
+
+
+async def opted_out(c: AsyncConnection, guild_id: int, user_id: int) -> bool:
+    return bool((await c.execute(sa.select(_wants_nothing_stored(guild_id, user_id)))).scalar())
