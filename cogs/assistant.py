@@ -1,0 +1,36 @@
+"""`/ask`: a question to the assistant, answered to the person who asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from bot.meeting.model import Persona
+from cogs._commands import add_command
+from cogs._render import answer, defer, person, place, reader
+from cogs._stage import name_line
+
+if TYPE_CHECKING:
+    from bot.client import KetsugiBot
+
+
+class Assistant(commands.Cog):
+    def __init__(self, bot: KetsugiBot) -> None:
+        self.bot = bot
+        add_command(bot.tree, "ask", self.ask)
+
+    async def ask(
+        self, interaction: discord.Interaction[KetsugiBot], question: app_commands.Range[str, 1, 1000]
+    ) -> None:
+        await defer(interaction)
+        text = await self.bot.app.meetings.ask(
+            place(interaction), person(interaction), question, interaction.id
+        )
+        await answer(interaction, f"{name_line(Persona.ASSISTANT, reader(interaction))}\n{text}")
+
+
+async def setup(bot: KetsugiBot) -> None:
+    await bot.add_cog(Assistant(bot))
