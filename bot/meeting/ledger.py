@@ -3,12 +3,12 @@
 How entries meet items (`refers_to` may be any number of an item's chain; an unknown one is ignored):
 
 - An entry of an item's own kind replaces that item; a question asks the same item again instead (reopens it).
-- A decision that names a proposal, or repeats an open proposal's wording, settles it ("decided"); one that names
-  a question answers it. The same decision typed twice is one item; the repetition stands in its history.
+- A decision that names a proposal, or repeats an open proposal's wording, settles it ("decided"); one that
+  names a question answers it. The same decision typed twice is one item; the repetition stands in its history.
 - A person's confirmation of an open proposal *is* the decision: an item of kind decision derived from it,
   numbered as the confirmation, worded as the proposal, `entry.refers_to` naming it. No row is added for that.
 - What a model found takes nothing away that a person made until a person confirms it: its decision that would
-  replace a confirmed one stands beside it, both in `conflicts_with`; its retraction waits among the objections.
+  replace a confirmed one stands beside it, both in `conflicts_with`; its retraction waits as an objection.
   Its answer to a question counts; its new wording of a confirmed decision is unconfirmed again.
 - Retracting a vote, answer, confirmation, objection or retraction undoes that entry alone; retracting an item
   also undoes what the item had replaced, settled or answered.
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.meeting.draft import Draft, said, undone
+from bot.meeting.draft import SUPPORTS, Draft, said, undone
 from bot.meeting.lookup import Tally, nearly, proposal_named, same_words, target, undo_target, votes_summary
 from bot.meeting.model import Entry, EntryKind, LedgerView, Origin, Vote
 

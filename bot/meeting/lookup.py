@@ -1,4 +1,4 @@
-"""Finding the item that somebody means, by number, by words or as their own last entry, and counting votes."""
+"""Finding the item that somebody means, by number, by words or as their last act; counting votes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEAR = 0.8
 
 
 class Tally(NamedTuple):
-    """Votes of one proposal: heads in favour, neutral and against, and the sum of the values (fractions count)."""
+    """Votes of one proposal: heads in favour, neutral, against; the sum of the values (fractions count)."""
 
     in_favour: int
     neutral: int
@@ -35,10 +35,10 @@ def votes_summary(item: Item) -> Tally:
 
 
 def target(view: LedgerView, meant: str | int) -> Item | None:
-    """The item that a number (any of its chain, "3", "#3", "決定3") or words mean; None where it is not clear.
+    """The item that a number (any of its chain; "3", "#3", "決定3") or words mean; None where unclear.
 
-    By words only live items count: the same wording first, then the one item that holds the words, then the one
-    that is clearly the most alike.
+    By words only live items count: the same wording first, then the one item that holds the words, then
+    the one that is clearly the most alike.
     """
     if isinstance(meant, int):
         return _by_number(view, meant)
@@ -64,8 +64,8 @@ def target(view: LedgerView, meant: str | int) -> Item | None:
 def undo_target(view: LedgerView, author_id: int) -> Entry | None:
     """The entry that this author's #undo takes back: the last one made by an act of theirs that still counts.
 
-    A retraction that names its number undoes exactly it: a vote alone, or a whole item. Revisions are passed over,
-    since retracting one by number means its item.
+    A retraction that names its number undoes exactly it: a vote alone, or a whole item. Revisions are passed
+    over, since retracting one by number means its item.
     """
     taken_back = {e.refers_to for e in view.entries if e.kind is EntryKind.RETRACTION}
     for entry in reversed(view.entries):
@@ -80,7 +80,7 @@ def undo_target(view: LedgerView, author_id: int) -> Entry | None:
 
 
 def proposal_named(view: LedgerView, label: int | None) -> Item | None:
-    """The open proposal a vote means: labelled so ("PROPOSAL 2: ..."), else numbered so; None: the newest open one."""
+    """The open proposal a vote means: labelled so ("PROPOSAL 2:"), else numbered so; None: the newest."""
     opened = view.open_proposals
     if label is None:
         return max(opened, key=lambda item: item.number, default=None)
@@ -98,7 +98,7 @@ def same_words(one: str, other: str) -> bool:
 
 
 def nearly(one: str, other: str) -> bool:
-    """Nearly the same wording with the very same figures (and, in Japanese, the same Latin words): a typo apart."""
+    """Nearly the same wording with the same figures (and, in Japanese, the same Latin words)."""
     if same_words(one, other):
         return True
     pattern = _LATIN if is_japanese(one) or is_japanese(other) else re.compile(r"\d+")
@@ -130,7 +130,7 @@ def _bare(text: str) -> str:
 
 
 def _by_number(view: LedgerView, number: int) -> Item | None:
-    """The item of entry `number`, following answers, votes, confirmations and objections to what they are about."""
+    """The item of entry `number`, following answers, votes and the like to what they are about."""
     by_number = {entry.number: entry for entry in view.entries}
     seen: set[int] = set()
     while number not in seen:

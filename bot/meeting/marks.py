@@ -52,8 +52,8 @@ class Mark:
     """One mark as typed. `text` is the whole wording after it, `quote` its line, both verbatim and trimmed.
 
     `line` counts from 0 within the message, `part` from 0 within the line (a line may hold several numbered
-    votes). `number`: the label of a proposal ("PROPOSAL 2:" gives 2), the label a vote names, or the entry that
-    a retraction names. `value`: a vote's -1..+1; -1.0 for a decision against. `undo`: the author's last entry
+    votes). `number`: the label of a proposal ("PROPOSAL 2:" gives 2), the label a vote names, or the entry a
+    retraction names. `value`: a vote's -1..+1; -1.0 for a decision against. `undo`: the author's last entry
     is meant.
     """
 
@@ -302,7 +302,7 @@ def _counts_something(rest: str, books: Sequence[Words]) -> bool:
 
 
 def _stands_alone(rest: str, book: Words) -> bool:
-    """True where a vote word is a vote: alone, before punctuation or with a polite ending; no tally or question."""
+    """True where a vote word is a vote: alone, before punctuation or politely ended; no tally, no question."""
     endings = sorted(book["votes.endings"], key=len, reverse=True)
     suffix = "|".join(map(re.escape, endings))
     match = re.match(rf"(?:{suffix})?(?P<after>$|[\s、。,.!…(☆♪ー〜~][\s\S]*|が、[\s\S]*)", rest)

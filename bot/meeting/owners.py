@@ -25,7 +25,7 @@ def find_owner(
 ) -> str | None:
     """The owner's name as known (or as typed), without honorific or @; several owners stand in one string.
 
-    `leads`: the mark itself announces a name ("担当：佐藤 ..."), so the first word is one. A name nobody knows
+    `leads`: the mark itself announces a name ("担当：佐藤 ..."), so the first word is one. An unknown name
     is taken only from a form that can mean nothing else: "X to do", "Xさん", "@X", "owner: X".
     """
     return (

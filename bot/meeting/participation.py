@@ -20,8 +20,8 @@ _SHARE = {  # human messages and seconds since the last unprompted post (SPEC 2.
 def speakers(messages: Iterable[Message]) -> tuple[Speaker, ...]:
     """One `Speaker` a person, most characters first (then messages, then who spoke first).
 
-    White space and invisible characters are not counted; a deleted message counts as nothing said. The name is the
-    latest one the person used.
+    White space and invisible characters are not counted; a deleted message counts as nothing said. The name is
+    the latest one the person used.
     """
     found: dict[int, Speaker] = {}
     for message in messages:
@@ -40,7 +40,7 @@ def speakers(messages: Iterable[Message]) -> tuple[Speaker, ...]:
 
 
 def talk_share(people: Sequence[Speaker]) -> tuple[tuple[str, float], ...]:
-    """(name, share of all characters), shares summing to 1; by messages where nobody wrote a visible character."""
+    """(name, share of all characters), summing to 1; by messages where nobody wrote a visible character."""
     weights = [speaker.characters for speaker in people]
     if not sum(weights):
         weights = [speaker.messages for speaker in people]
@@ -58,10 +58,10 @@ def quiet_people(
     since: datetime | None = None,
     after: timedelta = QUIET_AFTER,
 ) -> tuple[str, ...]:
-    """Names to bring in: expected people who have not spoken at all first, then those silent for `after`, longest first.
+    """Names to bring in: expected people who never spoke, then those silent for `after`, the longest first.
 
-    `since`: start of the meeting (or when they joined); nobody is quiet before `after` has passed from it. In a
-    meeting of one nobody is quiet: there is no one else to hear.
+    `since`: start of the meeting; nobody is quiet before `after` has passed from it. In a meeting of one nobody
+    is quiet: there is no one else to hear.
     """
     if since is not None and now - since < after:
         return ()
