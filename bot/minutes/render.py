@@ -1,0 +1,331 @@
+"""minutes.md: the document as text, and the proof that the text holds all of it.
+
+Texts of the ledger stand literally (`meeting.display.literal`), so every one of them, without its invisible
+characters, is a substring of the file. Only the prose (summary, agenda) is the model's; everything else is
+rendered from the document, hence no entry can be missing. `say(key, **values)` is the phrase book in the minutes'
+language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from bot.meeting.display import display, literal, one_line, visible
+from bot.meeting.model import Language
+
+Say = Callable[..., str]
+Part = Mapping[str, Any]
+NAME = 200  # characters of a name in the file; longer ones lose their middle, visibly
+TITLE = 2000
+OMITTED = ("offline", "guard", "provider", "deadline")
+_PROSE = re.compile(r"[<`\[\]]|^[ \t]*(?:#{1,6}(?=\s)|>|~{3}|=+[ \t]*$|-{2,}[ \t]*$)", re.MULTILINE)
+
+
+def render(document: Part, language: Language, say: Say) -> str:
+    """The whole of minutes.md, ending in one line end."""
+    writer = _Writer(document, language, say)
+    return "\n\n".join("\n".join(block) for block in writer.blocks() if block) + "\n"
+
+
+def covers(document: Part, text: str) -> list[str]:
+    """What of the document the text lacks, as labels ("decisions #12", "decisions #12: owner"); [] = complete.
+
+    Independent of the language: it looks for every entry with its number and, in that entry's own part of the
+    text, for who, owner, due date, link, positions, answers, votes and the entries it conflicts with.
+    """
+    lacking = [label for label, fragment in _loose(document) if fragment not in text]
+    for section in (*SECTIONS, "replaced", "withdrawn"):
+        for part in document[section]:
+            label = f"{section} #{part['number']}"
+            tries = [
+                [f"{label}: {name}" for name, fragment in _details(part) if fragment not in block]
+                for block in _blocks(text, entry_head(part))
+            ]
+            lacking += min(tries, key=len, default=[label])
+    return lacking
+
+
+SECTIONS = (
+    "constraints",
+    "decisions",
+    "questions",
+    "actions",
+    "proposals",
+    "decided_proposals",
+    "answered_questions",
+    "notes",
+)
+
+
+def entry_head(part: Part) -> str:
+    """Number and text of one entry, as they stand at the start of its part of the file."""
+    text = literal(part["text"])
+    return f"- **#{part['number']}**" + (f"\n{text}" if "\n" in text else f" {text}")
+
+
+def _blocks(text: str, head: str) -> Iterator[str]:
+    """What follows each occurrence of the head, up to the next entry or section (prose may repeat a head)."""
+    start = text.find(head)
+    while start >= 0:
+        start += len(head)
+        ends = (text.find(mark, start) for mark in ("\n- **#", "\n\n## "))
+        yield text[start : min((end for end in ends if end >= 0), default=len(text))]
+        start = text.find(head, start)
+
+
+def _loose(document: Part) -> Iterator[tuple[str, str]]:
+    """Everything that is no ledger entry."""
+    meeting, made = document["meeting"], document["made"]
+    yield "title", display(meeting["title"], TITLE)
+    yield "chair", display(meeting["chair"], NAME)
+    if document["summary"]:
+        yield "summary", prose(document["summary"])
+    for item in document["agenda"]:
+        yield f"agenda: {one_line(item['title'])}", literal(one_line(item["title"]))
+        if item["text"]:
+            yield f"agenda: {one_line(item['title'])}: text", prose(item["text"])
+    for person in document["attendance"]:
+        yield f"attendance: {one_line(person['name'])}", f"- {display(person['name'], NAME)}"
+    if made["ledger_digest"]:
+        yield "ledger digest", made["ledger_digest"]
+
+
+def _details(part: Part) -> Iterator[tuple[str, str]]:
+    """What must stand with an entry, as (name, fragment)."""
+    if part["who"]:
+        yield "who", display(part["who"], NAME)
+    for name in ("owner", "due"):
+        if part.get(name):
+            yield name, display(part[name], NAME)
+    if part["link"]:
+        yield "link", part["link"]
+    for position in part.get("positions", ()):
+        yield "position", literal(one_line(position))
+    for said in (*part.get("answers", ()), *part.get("objections", ())):
+        yield f"#{said['number']}", f"#{said['number']} {literal(one_line(said['text']))}"
+    for vote in part.get("votes", ()):
+        yield "vote", _vote(vote)
+    for number in part.get("conflicts_with", ()):
+        yield f"conflict with #{number}", f"#{number}"
+
+
+def prose(text: str) -> str:
+    """A model's text as it stands in the file: no links, tags, headings or mentions of its own."""
+    text = visible(text).strip().replace("@everyone", "＠everyone").replace("@here", "＠here")
+    return _PROSE.sub(lambda found: re.sub(r"(?=[<`\[\]#>~=-])", r"\\", found.group(), count=1), text)
+
+
+def _vote(vote: Part) -> str:
+    sign = "+1" if vote["value"] > 0 else "-1" if vote["value"] < 0 else "0"
+    words = f" {literal(one_line(vote['words']))}" if vote["words"].strip() else ""
+    return f"{display(vote['who'], NAME)} {sign}{words}"
+
+
+def zone(name: str) -> tzinfo:
+    """The named time zone; UTC where this machine does not know it."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return UTC
+
+
+class _Writer:
+    """Writes one document; each method gives the lines of a section, none where it has nothing to say."""
+
+    def __init__(self, document: Part, language: Language, say: Say) -> None:
+        self.document, self.language = document, language
+        self._phrase = say
+        self.zone = zone(document["meeting"]["timezone"])
+        self.day = self.local(document["meeting"]["started_at"]).date()
+
+    def say(self, key: str, **values: object) -> str:
+        return self._phrase(f"minutes.{key}", **values)
+
+    def blocks(self) -> Iterator[list[str]]:
+        doc = self.document
+        yield [f"# {self.say('heading', title=display(doc['meeting']['title'], TITLE))}"]
+        yield self.header()
+        yield self.section("summary", self.summary())
+        yield self.entries("constraints", doc["constraints"], self.broken_by)
+        yield self.entries("decisions", doc["decisions"], self.decision, "no_decisions")
+        changed = [old for old in doc["replaced"] if old["kind"] == "decision"]
+        yield self.entries("replaced", changed, self.replacement)
+        yield self.entries("questions", doc["questions"], self.question, "no_questions")
+        yield self.entries("actions", doc["actions"], self.action, "no_actions")
+        yield self.entries("proposals", doc["proposals"], self.votes)
+        yield self.entries("decided_proposals", doc["decided_proposals"], self.votes)
+        yield self.entries("answered_questions", doc["answered_questions"], self.question)
+        yield self.section("agenda", self.agenda())
+        yield self.entries("notes", doc["notes"], self.nothing)
+        reworded = [old for old in doc["replaced"] if old["kind"] != "decision"]
+        yield self.entries("reworded", reworded, self.replacement)
+        yield self.entries("withdrawn", doc["withdrawn"], self.kind)
+        yield self.section("attendance", self.attendance() or [self.say("nobody")])
+        yield self.section("made", self.made())
+
+    def section(self, key: str, lines: Sequence[str]) -> list[str]:
+        return [f"## {self.say(key)}", "", *lines] if lines else []
+
+    def entries(
+        self,
+        key: str,
+        parts: Sequence[Part],
+        extra: Callable[[Part], Iterable[str]],
+        empty: str | None = None,
+    ) -> list[str]:
+        lines: list[str] = []
+        for part in parts:
+            lines.append(entry_head(part))
+            lines.append(f"  {self.source(part)}")
+            lines += [f"  - {line}" for line in (*extra(part), *self.doubts(part))]
+        return self.section(key, lines or ([self.say(empty)] if empty else []))
+
+    # what stands with an entry
+
+    def source(self, part: Part) -> str:
+        said = [self.who(part), self.when(part["at"])]
+        if part["link"]:
+            said.append(f"[{self.say('source')}]({part['link']})")
+        if "confirmed" in part or part.get("origin") == "model":
+            said.append(self.confirmed(part))
+        return self.say("source_line", parts=self.say("separator").join(said))
+
+    def who(self, part: Part) -> str:
+        return display(part["who"], NAME) if part["who"] else self.say("nobody_named")
+
+    def confirmed(self, part: Part) -> str:
+        if part["confirmed_by"]:
+            return self.say("confirmed_by", names=self.names(part["confirmed_by"]))
+        return self.say("confirmed" if part.get("confirmed") else "unconfirmed")
+
+    def doubts(self, part: Part) -> Iterator[str]:
+        """The verbatim words behind an entry that a model worded, objections, conflicts."""
+        quote = one_line(part.get("quote", ""))
+        if part.get("origin") == "model" and quote and quote not in one_line(part["text"]):
+            yield self.say("quote", quote=literal(quote))
+        for said in part.get("objections", ()):
+            yield self.say("objection", text=self.reply(said), who=self.who(said))
+        if part.get("conflicts_with"):
+            yield self.say("conflict", numbers=self.numbers(part["conflicts_with"]))
+
+    def nothing(self, part: Part) -> Iterator[str]:
+        yield from ()
+
+    def broken_by(self, part: Part) -> Iterator[str]:
+        broken = [d["number"] for d in self.document["decisions"] if part["number"] in d["conflicts_with"]]
+        if broken:
+            yield self.say("broken_by", numbers=self.numbers(broken))
+
+    def decision(self, part: Part) -> Iterator[str]:
+        if part["against"]:
+            yield self.say("against")
+        older = [old["number"] for old in self.document["replaced"] if old["replaced_by"] == part["number"]]
+        if older:
+            yield self.say("replaces", numbers=self.numbers(older))
+
+    def replacement(self, part: Part) -> Iterator[str]:
+        yield from self.kind(part) if part["kind"] != "decision" else ()
+        if part["replaced_by"] is not None:
+            yield self.say("replaced_by", number=f"#{part['replaced_by']}")
+
+    def kind(self, part: Part) -> Iterator[str]:
+        yield self.say(f"kind_{part['kind']}")
+
+    def question(self, part: Part) -> Iterator[str]:
+        for position in part["positions"]:
+            yield self.say("position", text=literal(one_line(position)))
+        for said in part["answers"]:
+            yield self.say("answer", text=self.reply(said), who=self.who(said))
+
+    def action(self, part: Part) -> Iterator[str]:
+        yield self.say("owner", owner=display(part["owner"], NAME)) if part["owner"] else self.say("no_owner")
+        if part["due"]:
+            yield self.say("due", due=self.due(part["due"]))
+
+    def votes(self, part: Part) -> Iterator[str]:
+        values = [vote["value"] for vote in part["votes"]]
+        favour, against = sum(v > 0 for v in values), sum(v < 0 for v in values)
+        yield self.say("votes", favour=favour, neutral=len(values) - favour - against, against=against)
+        for vote in part["votes"]:
+            yield _vote(vote)
+
+    # sections that are no lists of entries
+
+    def header(self) -> list[str]:
+        meeting = self.document["meeting"]
+        begin = self.local(meeting["started_at"])
+        end = self.when(meeting["ended_at"]) if meeting["ended_at"] else self.say("open_end")
+        when = self.say(
+            "span", day=self.date(self.day), begin=f"{begin:%H:%M}", end=end, zone=meeting["timezone"]
+        )
+        return [f"- {when}", f"- {self.say('chair', chair=display(meeting['chair'], NAME))}"]
+
+    def summary(self) -> list[str]:
+        lines = [prose(self.document["summary"])] if self.document["summary"] else []
+        reason = self.document["made"]["prose_omitted_reason"]
+        if reason is not None:
+            lines.append(self.say(f"omitted_{reason if reason in OMITTED else 'other'}"))
+        return lines or [self.say("omitted_other")]
+
+    def agenda(self) -> list[str]:
+        lines: list[str] = []
+        for item in self.document["agenda"]:
+            lines += [*([""] if lines else []), f"### {literal(one_line(item['title']))}", ""]
+            if item["text"]:
+                lines += [prose(item["text"]), ""]
+            recorded = self.say("recorded", numbers=self.numbers(item["entries"]))
+            lines.append(recorded if item["entries"] else self.say("nothing_recorded"))
+        return lines
+
+    def attendance(self) -> list[str]:
+        return [
+            f"- {display(person['name'], NAME)}"
+            + self.say("share", messages=person["messages"], share=f"{100 * person['share']:.0f}")
+            for person in self.document["attendance"]
+        ]
+
+    def made(self) -> list[str]:
+        made = self.document["made"]
+        models = self.say("separator").join(display(model, NAME) for model in made["models"])
+        counts = ("generations", "rephrased", "fixed", "silent")
+        tokens = ("tokens_in", "tokens_cached", "tokens_out")
+        digest = made["ledger_digest"] or "-"
+        return [
+            f"- {self.say('models', models=models) if models else self.say('no_model')}",
+            f"- {self.say('counts', **{name: made[name] for name in counts})}",
+            f"- {self.say('tokens', **{name: made[name] for name in tokens})}",
+            f"- {self.say('ledger', entries=len(self.document['ledger']), digest=digest)}",
+        ]
+
+    # small things
+
+    def local(self, moment: str) -> datetime:
+        return datetime.fromisoformat(moment).astimezone(self.zone)
+
+    def when(self, moment: str) -> str:
+        at = self.local(moment)
+        return f"{at:%H:%M}" if at.date() == self.day else f"{self.date(at.date())} {at:%H:%M}"
+
+    def date(self, day: date) -> str:
+        weekday = self.say(f"weekday_{day.weekday()}")
+        return self.say("date", year=day.year, month=day.month, day=day.day, weekday=weekday)
+
+    def due(self, due: str) -> str:
+        try:
+            day = date.fromisoformat(due)
+        except ValueError:
+            return display(due, NAME)
+        return self.say("due_day", iso=due, weekday=self.say(f"weekday_{day.weekday()}"))
+
+    def reply(self, said: Part) -> str:
+        return f"#{said['number']} {literal(one_line(said['text']))}"
+
+    def numbers(self, found: Iterable[int]) -> str:
+        return self.say("separator").join(f"#{number}" for number in found)
+
+    def names(self, found: Iterable[str]) -> str:
+        return self.say("separator").join(display(name, NAME) for name in found)

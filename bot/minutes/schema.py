@@ -1,0 +1,152 @@
+"""The shape of the minutes as data: what `/minutes export json` gives and `ketsugi verify` reads.
+
+`data/minutes.schema.json` is this, as JSON Schema (a test keeps the two alike). The format may grow; a field
+that is here keeps its name and meaning within `version` 1. Moments are ISO 8601 in UTC; Discord ids are
+strings, because they do not fit into a JavaScript number. Texts are as people wrote them: escape before showing.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class MeetingPart(_Part):
+    id: int
+    title: str
+    language: str
+    timezone: str = Field(description="IANA name; minutes.md shows times in it")
+    guild_id: str
+    channel_id: str
+    chair: str
+    agenda: list[str]
+    started_at: str
+    planned_end: str
+    ended_at: str | None
+
+
+class Wording(_Part):
+    """One wording of something at one time."""
+
+    number: int = Field(description="number of the ledger entry that holds this wording")
+    text: str
+    who: str
+    at: str
+    link: str | None = Field(description="URL of the message it comes from")
+
+
+class Old(Wording):
+    """A wording that no longer holds."""
+
+    kind: str
+    replaced_by: int | None = Field(description="number of the entry that holds instead; None = retracted")
+
+
+class VotePart(_Part):
+    who: str
+    value: float = Field(description="-1 against .. 0 neither .. 1 in favour")
+    words: str
+
+
+class Live(Wording):
+    """Something that holds at the end of the meeting."""
+
+    first_number: int = Field(
+        description="number of the entry that began it; differs from `number` if revised"
+    )
+    quote: str = Field(description="verbatim words of the source message, empty if redacted or none")
+    origin: str = Field(description="start, mark, model, command, menu, button, reaction, edit")
+    status: str
+    confirmed_by: list[str]
+    conflicts_with: list[int] = Field(
+        description="numbers of live constraints and decisions it seems to break"
+    )
+    objections: list[Wording]
+
+
+class Decision(Live):
+    confirmed: bool
+    against: bool = Field(description="a decision not to do it (#rejected)")
+
+
+class Question(Live):
+    positions: list[str]
+    answers: list[Wording]
+
+
+class Action(Live):
+    owner: str | None
+    due: str | None = Field(description="ISO date, or the words as said")
+
+
+class Proposal(Live):
+    votes: list[VotePart]
+
+
+class AgendaPart(_Part):
+    title: str
+    entries: list[int] = Field(description="live entries recorded while this item was the topic")
+    text: str | None = Field(description="prose of what happened, where it passed the checks")
+
+
+class Attendee(_Part):
+    user_id: str
+    name: str
+    messages: int
+    characters: int
+    share: float = Field(description="of all characters written, 0..1")
+
+
+class Made(_Part):
+    models: list[str] = Field(description="name and version as the provider returned it")
+    generations: int
+    rephrased: int
+    fixed: int
+    silent: int
+    tokens_in: int
+    tokens_cached: int
+    tokens_out: int
+    ledger_digest: str = Field(description="hex SHA-256 of the chain's last entry")
+    prose_omitted_reason: str | None
+
+
+class Row(_Part):
+    """One entry of the append-only ledger, whatever became of it."""
+
+    number: int
+    kind: str
+    text: str
+    quote: str
+    who: str
+    at: str
+    status: str
+    refers_to: int | None
+    owner: str | None
+    due: str | None
+    value: float | None
+    origin: str
+    redacted: bool
+    digest: str
+
+
+class MinutesDocument(_Part):
+    version: int
+    meeting: MeetingPart
+    summary: str | None
+    agenda: list[AgendaPart]
+    constraints: list[Live]
+    decisions: list[Decision]
+    questions: list[Question] = Field(description="open ones")
+    answered_questions: list[Question]
+    actions: list[Action]
+    proposals: list[Proposal] = Field(description="not decided")
+    decided_proposals: list[Proposal]
+    notes: list[Live]
+    replaced: list[Old] = Field(description="older wordings and replaced entries, of every kind")
+    withdrawn: list[Old] = Field(description="retracted entries, of every kind")
+    attendance: list[Attendee]
+    made: Made
+    ledger: list[Row]
