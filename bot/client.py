@@ -59,7 +59,7 @@ class KetsugiBot(commands.Bot):
             allowed_installs=app_commands.AppInstallationType(guild=True, user=False),
             max_ratelimit_timeout=30.0,  # unset, a 429 is waited out however long it says
             chunk_guilds_at_startup=False,
-            member_cache_flags=discord.MemberCacheFlags.none(),  # 24 KiB a server instead of 191 (RELIABILITY)
+            member_cache_flags=discord.MemberCacheFlags.none(),  # measured: 24 KiB a server, not 191
             max_messages=None,
         )
         self.app = app

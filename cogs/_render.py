@@ -27,7 +27,7 @@ _LOST = (10062, 40060, 10015)  # unknown interaction, already acknowledged, unkn
 _BULLET = re.compile(r"^\s*(?:[-*•・‣▪●○]|[(（]?[0-9０-９]{1,2}[.．)）、:：](?![0-9０-９]))\s*")
 
 
-# --- from Discord ---------------------------------------------------------------------------------------------
+# --- from Discord --------------------------------------------------------------------------------------
 
 
 def reader(interaction: discord.Interaction[Any]) -> Language:
@@ -96,7 +96,7 @@ def readable(message: discord.Message) -> str:
     return re.sub(r"<a?(:\w+:)\d+>", r"\1", text)
 
 
-# --- what people enter -----------------------------------------------------------------------------------------
+# --- what people enter ---------------------------------------------------------------------------------
 
 
 def lines(text: str | None, *, most: int = 20, longest: int = 200) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def lines(text: str | None, *, most: int = 20, longest: int = 200) -> tuple[str,
     return items
 
 
-# --- to people -------------------------------------------------------------------------------------------------
+# --- to people -----------------------------------------------------------------------------------------
 
 
 def cut(text: str, limit: int = LIMIT) -> str:
@@ -152,13 +152,13 @@ def files_of(post: Outgoing) -> list[discord.File]:
     return [discord.File(io.BytesIO(f.content), f.name) for f in post.files]
 
 
-# --- answering a command -----------------------------------------------------------------------------------------
+# --- answering a command -------------------------------------------------------------------------------
 
 
 async def defer(interaction: discord.Interaction[Any]) -> None:
-    """Acknowledge within Discord's 3 s. A lost acknowledgement means "perhaps": the command is carried out anyway.
+    """Acknowledge within Discord's 3 s. A lost acknowledgement means "perhaps": the command goes on.
 
-    10062 and 40060 can mean that the first attempt got through (RELIABILITY), and services do the same
+    10062 and 40060 can mean that the first attempt got through and services do the same
     interaction id only once, so going on is safe where stopping would lose a wish.
     """
     try:

@@ -1,4 +1,4 @@
-"""The Stage port over discord.py: what services want shown becomes requests, what goes wrong becomes three errors.
+"""The Stage port over discord.py: posts become requests, what goes wrong becomes one of three errors.
 
 discord.py itself repeats 500/502/504/524 up to five times with the same nonce, neither 503 nor a dropped
 connection, and waits out short rate limits (read in its 2.7.1 source). Hence a limit around every request.
@@ -15,9 +15,10 @@ from typing import Any
 import aiohttp
 import discord
 
+from bot.errors import StageError
 from bot.meeting.model import LANGUAGES, Persona
 from bot.phrases import t
-from bot.stage import Busy, Outgoing, Place, Refused, Seen, StageError, Uncertain
+from bot.stage import Busy, Outgoing, Place, Refused, Seen, Uncertain
 from cogs._render import LIMIT, NO_PINGS, cut, embeds_of, files_of, seen
 from cogs._views import buttons
 
@@ -43,7 +44,7 @@ _BY_STATUS: dict[int, Any] = {401: "forbidden", 403: "forbidden", 404: "gone"}
 
 
 def stage_error(error: BaseException) -> StageError:
-    """What an exception of discord.py or the connection says about the request: done perhaps, never, or not yet."""
+    """What an exception of discord.py or the connection says of a request: done perhaps, never, not yet."""
     if isinstance(error, discord.RateLimited):
         return Busy(error.retry_after)
     if isinstance(error, discord.HTTPException):
@@ -78,7 +79,7 @@ _NAME_LINES = tuple(
 
 
 def body(post: Outgoing) -> str:
-    """What is sent: the name line, then the text; never over Discord's limit (callers see to it, this is the net)."""
+    """What is sent: the name line, then the text; cut as the last defence of Discord's limit."""
     head = name_line(post.persona, post.language)
     return cut(f"{head}\n{post.text}".strip() if head else post.text, LIMIT)
 

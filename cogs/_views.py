@@ -35,7 +35,9 @@ _STYLES = {
 class Form(ui.Modal):
     """A modal whose failures are answered like a command's."""
 
-    async def on_error(self, interaction: discord.Interaction[Any], error: Exception) -> None:
+    async def on_error(  # type: ignore[override]  # discord.py calls a modal's without an item
+        self, interaction: discord.Interaction[Any], error: Exception
+    ) -> None:
         await reply_to_error(interaction, error)
 
 
@@ -55,7 +57,7 @@ class CorrectForm(Form):
         style = discord.TextStyle.paragraph
         self._text = field(self, "form.correct.text", language, style=style, max_length=1500)
 
-    async def on_submit(self, interaction: discord.Interaction[KetsugiBot]) -> None:
+    async def on_submit(self, interaction: discord.Interaction[Any]) -> None:
         await defer(interaction)
         meetings = interaction.client.app.meetings
         await meetings.correct(self._meeting_id, person(interaction), self._text.value, interaction.id)
@@ -83,7 +85,7 @@ class MeetingButton(
     ) -> MeetingButton:
         return cls(Button(match["action"], "…"), int(match["meeting"]))
 
-    async def callback(self, interaction: discord.Interaction[KetsugiBot]) -> None:
+    async def callback(self, interaction: discord.Interaction[Any]) -> None:
         """discord.py only logs what a dynamic item raises, so the error is answered here."""
         try:
             act = ACTIONS.get(self.action)
@@ -104,7 +106,7 @@ def buttons(post: Outgoing) -> ui.View | None:
     return view
 
 
-# --- what each button does: defer, one service call, answer ------------------------------------------------------
+# --- what each button does: defer, one service call, answer --------------------------------------------
 
 
 async def _extend(interaction: discord.Interaction[KetsugiBot], meeting_id: int) -> None:

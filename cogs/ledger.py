@@ -9,7 +9,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.errors import BadInput, NoMeeting
+from bot.errors import BadInput, UserError
 from bot.meeting.display import brief, fit, one_line, shorten
 from bot.meeting.model import EntryKind, Item, Language, LedgerView
 from bot.phrases import t
@@ -18,6 +18,8 @@ from cogs._render import answer, answer_phrase, defer, person, place, reader, se
 
 if TYPE_CHECKING:
     from bot.client import KetsugiBot
+
+    Caller = discord.Interaction[KetsugiBot]
 
 Number = app_commands.Range[int, 1, 100_000]
 Text = app_commands.Range[str, 1, 1500]
@@ -51,12 +53,12 @@ class Ledger(commands.Cog):
         ):
             add_menu(tree, kind.value, menu)
 
-    async def list(self, interaction: discord.Interaction[KetsugiBot]) -> None:
+    async def list(self, interaction: Caller) -> None:
         await defer(interaction)
         view = await self.bot.app.meetings.ledger(place(interaction))
         await answer(interaction, _listing(view, reader(interaction)))
 
-    async def revise(self, interaction: discord.Interaction[KetsugiBot], number: Number, text: Text) -> None:
+    async def revise(self, interaction: Caller, number: Number, text: Text) -> None:
         await defer(interaction)
         words = _words(text)
         where, by = place(interaction), person(interaction)
@@ -65,12 +67,12 @@ class Ledger(commands.Cog):
             interaction, "reply.revised", old=number, new=entry.number, text=brief(entry.text, 300)
         )
 
-    async def retract(self, interaction: discord.Interaction[KetsugiBot], number: Number) -> None:
+    async def retract(self, interaction: Caller, number: Number) -> None:
         await defer(interaction)
         await self.bot.app.meetings.retract(place(interaction), number, person(interaction), interaction.id)
         await answer_phrase(interaction, "reply.retracted", number=number)
 
-    async def answer(self, interaction: discord.Interaction[KetsugiBot], number: Number, text: Text) -> None:
+    async def answer(self, interaction: Caller, number: Number, text: Text) -> None:
         await defer(interaction)
         words = _words(text)
         where, by = place(interaction), person(interaction)
@@ -79,7 +81,7 @@ class Ledger(commands.Cog):
 
     async def assign(
         self,
-        interaction: discord.Interaction[KetsugiBot],
+        interaction: Caller,
         number: Number,
         owner: discord.Member | None = None,
         due: app_commands.Range[str, 1, 60] | None = None,
@@ -95,9 +97,7 @@ class Ledger(commands.Cog):
         owed_by, owed_at = brief(entry.owner or nobody, 80), brief(entry.due or nobody, 60)
         await answer_phrase(interaction, "reply.assigned", number=number, owner=owed_by, due=owed_at)
 
-    async def confirm(
-        self, interaction: discord.Interaction[KetsugiBot], number: Number | None = None
-    ) -> None:
+    async def confirm(self, interaction: Caller, number: Number | None = None) -> None:
         await defer(interaction)
         where, by = place(interaction), person(interaction)
         entries = await self.bot.app.meetings.confirm(where, number, by, interaction.id)
@@ -106,24 +106,16 @@ class Ledger(commands.Cog):
         else:
             await answer_phrase(interaction, "reply.confirmed", number=number)
 
-    async def record_decision(
-        self, interaction: discord.Interaction[KetsugiBot], message: discord.Message
-    ) -> None:
+    async def record_decision(self, interaction: Caller, message: discord.Message) -> None:
         await self._record(interaction, message, EntryKind.DECISION)
 
-    async def record_action(
-        self, interaction: discord.Interaction[KetsugiBot], message: discord.Message
-    ) -> None:
+    async def record_action(self, interaction: Caller, message: discord.Message) -> None:
         await self._record(interaction, message, EntryKind.ACTION)
 
-    async def record_question(
-        self, interaction: discord.Interaction[KetsugiBot], message: discord.Message
-    ) -> None:
+    async def record_question(self, interaction: Caller, message: discord.Message) -> None:
         await self._record(interaction, message, EntryKind.QUESTION)
 
-    async def _record(
-        self, interaction: discord.Interaction[KetsugiBot], message: discord.Message, kind: EntryKind
-    ) -> None:
+    async def _record(self, interaction: Caller, message: discord.Message, kind: EntryKind) -> None:
         await defer(interaction)
         assert self.bot.user is not None
         shown = seen(message, self.bot.user.id)
@@ -135,14 +127,12 @@ class Ledger(commands.Cog):
         await answer(interaction, t("reply.recorded", language, **values))
 
     def _suggest(self, wanted: Callable[[Item], bool]) -> Callable[..., Any]:
-        """Suggestions for an entry number: those `wanted` whose number or words hold what was typed so far."""
+        """Suggestions for an entry number: those `wanted` whose number or words hold what was typed."""
 
-        async def suggest(
-            interaction: discord.Interaction[KetsugiBot], current: Any
-        ) -> Sequence[app_commands.Choice[int]]:
+        async def suggest(interaction: Caller, current: Any) -> Sequence[app_commands.Choice[int]]:
             try:
                 view = await self.bot.app.meetings.ledger(place(interaction))
-            except NoMeeting:
+            except UserError:
                 return []  # the command itself says so; suggestions cannot
             typed = str(current).strip().lstrip("#").casefold()
             items = [i for i in view.items if wanted(i) and typed in f"{i.number} {i.text}".casefold()]

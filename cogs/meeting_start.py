@@ -62,7 +62,7 @@ class StartForm(Form):
         minutes = str(given.minutes or USUAL)
         self._minutes = field(self, f"{key}.minutes", words, default=minutes, max_length=6)
 
-    async def on_submit(self, interaction: discord.Interaction[KetsugiBot]) -> None:
+    async def on_submit(self, interaction: discord.Interaction[Any]) -> None:
         await defer(interaction)
         minutes = _minutes(self._minutes.value)
         given = Given(self._agenda.value, self._constraints.value, minutes, self._language)
