@@ -1,8 +1,9 @@
 """Ledger entries by cue words, for the engine without a model.
 
-Conservative by design: what is missed can be marked by a person, what is invented has to be struck out by one.
-So a sentence counts only if it holds a cue and nothing that takes it back (a question, a condition, "maybe", "last
-time"); a mere call ("let's go with ...") counts only from the chair or once somebody agreed and nobody objected.
+Conservative by design: what is missed can be marked by a person, what is invented has to be struck out by
+one. So a sentence counts only if it holds a cue and nothing that takes it back (a question, a condition,
+"maybe", "last time"); a mere call ("let's go with ...") counts only from the chair or once somebody agreed
+and nobody objected.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from functools import cache
 
 from bot.meeting import marks
 from bot.meeting.model import LANGUAGES, Entry, EntryKind, Message, Origin, Scene
+from bot.meeting.polarity import sentences
 from bot.meeting.text import fold, squeeze
 from bot.meeting.words import Words
 from bot.phrases import words
 from bot.prompts.outputs import EntryOut
 
-_SENTENCE_END = re.compile(r"(?<=[。！？])|(?<=[.!?])\s+")
 _ASKS = re.compile(r"[?？]\s*$|(?:ます|です|ません|でしょう|ましょう)か[。\s]*$")
 _LATIN = re.compile(r"[a-z0-9]")
 _DUE_JA = re.compile(
@@ -38,7 +39,8 @@ NEAR = 3  # messages within which an agreement counts, or a typed mark speaks fo
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of talk, verbatim and folded, with the message it stands in and that one's place in history."""
+    """One sentence of talk, verbatim and folded, with the message it stands in and that one's place in
+    history."""
 
     text: str
     folded: str
@@ -122,9 +124,8 @@ def _sentences(
             code = not code
         if code or number in marked or line.lstrip().startswith((">", "```")):
             continue
-        for piece in _SENTENCE_END.split(line):
-            if text := piece.strip():
-                yield Sentence(text, fold(text), message, place)
+        for text in sentences(line):
+            yield Sentence(text, fold(text), message, place)
 
 
 @cache
@@ -133,6 +134,13 @@ def _cue(word: str) -> re.Pattern[str]:
     start = r"(?<![a-z0-9])" if _LATIN.match(word) else ""
     end = r"(?![a-z0-9])" if _LATIN.match(word[-1]) else ""
     return re.compile(start + re.escape(word) + end)
+
+
+@cache
+def _named(name: str, glue: str) -> re.Pattern[str]:
+    """A participant's name at the start of a clause, followed by what gives the task to that person."""
+    end = r"(?![a-z0-9])" if _LATIN.match(glue[-1]) else ""
+    return re.compile(rf"(?:^|[\s、,:]|(?<=。)){re.escape(name)}\s*{re.escape(glue)}{end}")
 
 
 def says(folded: str, books: Sequence[Words], name: str) -> bool:
@@ -144,13 +152,11 @@ def _decision(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryO
     if sentence.asks or says(sentence.folded, books, "hedge") or says(sentence.folded, books, "hollow"):
         return None
     if says(sentence.folded, books, "decision"):
-        if not talk.is_unread(sentence):
-            return None
-    elif not says(sentence.folded, books, "call") or talk.uses_marks(EntryKind.DECISION):
-        return None
-    elif not _agreed(sentence, talk, books):
-        return None
-    return EntryOut(kind="decision", text=sentence.text, quote=sentence.text)
+        counts = talk.is_unread(sentence)
+    else:
+        called = says(sentence.folded, books, "call") and not talk.uses_marks(EntryKind.DECISION)
+        counts = called and _agreed(sentence, talk, books)
+    return EntryOut(kind="decision", text=sentence.text, quote=sentence.text) if counts else None
 
 
 def _agreed(call: Sentence, talk: _Talk, books: Sequence[Words]) -> bool:
@@ -186,16 +192,18 @@ def _action(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryOut
 
 
 def _owner(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> str | None:
-    """Who takes it on: the author by "I'll check", or somebody named by "Aiko will check"; None is no action."""
+    """Who takes it on: the author by "I'll check", or somebody named by "Aiko will check"; None is no
+    action."""
     folded = sentence.folded
     does = says(folded, books, "action_verb")
     if says(folded, books, "action_sure"):
         return sentence.message.author_name
     if says(folded, books, "action_self") and does:
         return sentence.message.author_name
-    for name in talk.names:
-        heads = [f"{fold(name)}{glue}" for book in books for glue in book["cues.action_named"]]
-        if does and any(folded.startswith(head) or f" {head}" in folded for head in heads):
+    for name in talk.names if does else ():
+        if any(
+            _named(fold(name), glue).search(folded) for book in books for glue in book["cues.action_named"]
+        ):
             return name
     if _DUE_JA.search(sentence.text) and says(folded, books, "action_with_due"):
         return sentence.message.author_name

@@ -1,4 +1,4 @@
-"""What the model sees, in SPEC 4's order: stable text first, so that a provider's caching works; the clock last."""
+"""What the model sees, in SPEC 4's order: stable text first, for the provider's caching; the clock last."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build(scene: Scene, *, language: Language) -> Prompt:
 
 
 def note(reasons: Sequence[str], language: Language) -> str:
-    """The fenced application note of a rephrase: every reason together, never as a participant's words (SPEC 3)."""
+    """The fenced application note of a rephrase, every reason together (SPEC 3)."""
     frame = frame_of(language)
     told = "\n".join(f"- {line(reason)}" for reason in reasons)
     body = "\n".join(p for p in (frame["note.head"], told, frame["note.tail"]) if p)

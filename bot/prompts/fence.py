@@ -1,7 +1,7 @@
 """What participants wrote is data: it stands in fences that nothing written by people can open or close.
 
-Fences are made of ⟦ and ⟧ (U+27E6, U+27E7). Where people write these themselves, or a character that looks like
-them, they become [ and ]; nobody's quote suffers, since hardly anyone types them.
+Fences are made of ⟦ and ⟧ (U+27E6, U+27E7). Where people write these themselves, or a character that looks
+like them, they become [ and ]; nobody's quote suffers, since hardly anyone types them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from bot.meeting.text import strip_invisible
 
 OPEN, CLOSE = "⟦", "⟧"
-_LOOKALIKES = str.maketrans({c: "[" for c in "⟦〚⟬⦗〖⦋"} | {c: "]" for c in "⟧〛⟭⦘〗⦌"})
+_LOOKALIKES = str.maketrans(dict.fromkeys("⟦〚⟬⦗〖⦋", "[") | dict.fromkeys("⟧〛⟭⦘〗⦌", "]"))
 
 
 def clean(text: str) -> str:
@@ -30,8 +30,8 @@ def fenced(head: str, body: str, tag: str) -> str:
 def shorten(text: str, limit: int, gap: str) -> str:
     """At most about `limit` characters of `text`: its first third and its last two thirds around `gap`.
 
-    `gap` is a template with {count}, the characters left out. Rulings stand at the end of long messages, so the
-    end always stays (SPEC, second experience).
+    `gap` is a template with {count}, the characters left out. Rulings stand at the end of long messages, so
+    the end always stays (SPEC, second experience).
     """
     if len(text) <= limit:
         return text

@@ -12,8 +12,8 @@ Line = Message | OwnPost
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The larger of the last `messages` messages and the last `characters` characters; each read message is cut
-    in the middle to `each` characters."""
+    """The larger of the last `messages` messages and the last `characters` characters; each read message is
+    cut in the middle to `each` characters."""
 
     messages: int
     characters: int
@@ -43,7 +43,8 @@ def cost(line: Line, each: int | None = None) -> int:
 
 
 def visible(scene: Scene, window: Window | None) -> tuple[Line, ...]:
-    """The lines of the history that the prompt shows, oldest first: the window, and everything not yet read."""
+    """The lines of the history that the prompt shows, oldest first: the window, and everything not yet
+    read."""
     lines = all_lines(scene)
     if window is None:
         return lines
@@ -73,8 +74,8 @@ def chunks(scene: Scene, budget: int = CHUNK_CHARACTERS) -> list[Scene]:
     """The scene in parts whose messages hold at most `budget` characters each (at least one message a part).
 
     Every message stands in exactly one part, in order, unread ones stay unread there. With more than one part
-    `extra["part"]` is "2/5". The caller hands what earlier parts came to on as `extra["so_far"]`. A meeting without
-    messages is one part.
+    `extra["part"]` is "2/5". The caller hands what earlier parts came to on as `extra["so_far"]`. A meeting
+    without messages is one part.
     """
     groups: list[list[Line]] = [[]]
     used = 0

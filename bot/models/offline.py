@@ -1,0 +1,219 @@
+"""The engine without a model: deterministic, from the record alone (SPEC 6).
+
+It reads `request.scene`, never the prompt, and answers every route in the meeting's language out of the
+phrase book (table `offline`). It claims nothing that ledger or clock does not hold: entries come by cue words
+with verbatim quotes, counts are never spelled out, and where the record does not say it says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from pydantic import BaseModel
+
+from bot.meeting.display import display
+from bot.meeting.model import LANGUAGES, Item, Message, Phase, Route, Scene
+from bot.meeting.text import fold
+from bot.models import offline_record as record
+from bot.models.base import Draft, Out, ProviderError, Request, Usage
+from bot.models.offline_cues import find_entries, says
+from bot.phrases import book, t, words
+from bot.prompts.outputs import SILENCE, AnswerOut, EntryOut, MinutesOut, TurnOut
+
+NAME = "offline"
+VERSION = "offline-1"
+_SHOWN = 160  # characters of a text that is quoted inside a sentence
+
+
+class OfflineModel:
+    """Implements `Model`. Needs no key, no network and no time, so it also stands in while a provider is
+    down."""
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def generate(self, request: Request[Out]) -> Draft[Out]:
+        """Raises ProviderError("invalid") only if asked for a type that it does not know."""
+        answer = respond(request.scene)
+        if not isinstance(answer, request.output):
+            raise ProviderError(
+                "invalid", f"{NAME} has no {request.output.__name__} for {request.scene.route}"
+            )
+        return Draft(output=answer, usage=Usage(), version=VERSION, latency_ms=0)
+
+    async def close(self) -> None:
+        return None
+
+
+def respond(scene: Scene) -> BaseModel:
+    """The answer to one scene: TurnOut, MinutesOut or AnswerOut as its route asks."""
+    match scene.route:
+        case Route.OPENING:
+            return TurnOut(response=_opening(scene), phase=Phase.OPENING)
+        case Route.TURN:
+            return _turn(scene)
+        case Route.TIME_NOTICE:
+            return TurnOut(response=_time_notice(scene), phase=scene.meeting.model_phase)
+        case Route.CLOSING:
+            return TurnOut(response=_closing(scene), phase=Phase.CLOSING, closing_complete=True)
+        case Route.MINUTES:
+            return MinutesOut(summary=record.summary(scene), items=record.items(scene))
+        case Route.HAND_OFF | Route.ASK:
+            return _answer(scene, scene.question or (scene.addressed_by.text if scene.addressed_by else ""))
+        case Route.CHAT:
+            return AnswerOut(response=phrase(scene, "chat"))
+
+
+def phrase(scene: Scene, key: str, **values: object) -> str:
+    """One of the variants of `offline.<key>`: which one differs between meetings and between posts of one
+    meeting."""
+    language = scene.meeting.language
+    prefix = f"offline.{key}."
+    variants = sorted(k for k in book(language) if k.startswith(prefix))
+    seed = hashlib.sha256(f"{scene.meeting.id}:{scene.meeting.title}:{key}".encode()).digest()[0]
+    said = sum(1 for line in scene.history if not isinstance(line, Message))
+    return t(variants[(seed + said) % len(variants)], language, **values)
+
+
+def _shown(text: str) -> str:
+    """A text of the record inside a sentence of ours: one line, no mention, no question mark that would ask
+    twice."""
+    return display(text, _SHOWN).rstrip("?？ ")
+
+
+def _opening(scene: Scene) -> str:
+    meeting = scene.meeting
+    title = display(meeting.title).replace("?", "").replace("？", "")
+    rules = [i.text for i in scene.ledger.constraints if not i.entry.redacted]
+    reminder = ""
+    if rules:
+        listed = record.join(scene, [_shown(r) for r in rules[:3]])
+        short = len(rules) <= 3 and all(len(r) <= _SHOWN for r in rules)
+        reminder = phrase(scene, "reminder", constraints=listed) if short else phrase(scene, "reminder_board")
+    if not meeting.agenda:
+        return phrase(scene, "opening_open", title=title, reminder=reminder)
+    return phrase(scene, "opening", title=title, reminder=reminder, item=_shown(meeting.agenda[0]))
+
+
+def _turn(scene: Scene) -> TurnOut:
+    entries = find_entries(scene)
+    wish = _wish(scene)
+    phase = Phase.CLOSING if wish or scene.meeting.closing else _phase(scene)
+    return TurnOut(
+        response=_reply(scene, entries, wish is not None),
+        phase=phase,
+        closing_complete=wish is not None,
+        entries=entries,
+        wish_quote=wish,
+    )
+
+
+def _wish(scene: Scene) -> str | None:
+    """The words of the newest unread message in which a person asks to end the meeting."""
+    try:
+        from bot.meeting import replies  # type: ignore[attr-defined]
+    except ImportError:
+        return None
+    for message in reversed(scene.unread):
+        for language in LANGUAGES:
+            if replies.closing_wish(message.text, words(language)):
+                return message.text
+    return None
+
+
+def _phase(scene: Scene) -> Phase:
+    """CONVERGING in the last fifth of the planned time, DISCUSSING before."""
+    planned = scene.meeting.planned_end - scene.meeting.started_at
+    return Phase.CONVERGING if scene.now >= scene.meeting.planned_end - planned / 5 else Phase.DISCUSSING
+
+
+def _reply(scene: Scene, entries: list[EntryOut], wish: bool) -> str:
+    if scene.request == "catch_up":
+        return SILENCE
+    if scene.request == "quiet":
+        return phrase(scene, "still_there")
+    if scene.addressed_by is not None:
+        return _addressed(scene, scene.addressed_by)
+    if wish or scene.meeting.closing:
+        return SILENCE
+    return _missing(scene, entries) or (phrase(scene, "alone") if _alone(scene) else SILENCE)
+
+
+def _alone(scene: Scene) -> bool:
+    people = {line.author_id for line in scene.history if isinstance(line, Message)}
+    people |= {m.author_id for m in scene.unread} | {s.user_id for s in scene.speakers if s.messages}
+    return len(people) == 1 and bool(scene.unread)
+
+
+def _missing(scene: Scene, entries: list[EntryOut]) -> str | None:
+    """One question about a fresh action that lacks its owner or, named person but no date, its due date."""
+    unread = {m.message_id for m in scene.unread}
+    fresh = [(i.text, i.owner, i.due) for i in scene.ledger.actions if i.original.message_id in unread]
+    fresh += [(e.text, e.owner, e.due) for e in entries if e.kind == "action"]
+    for text, owner, due in fresh:
+        if not owner:
+            return phrase(scene, "ask_owner", action=_shown(text))
+        if not due:
+            return phrase(scene, "ask_due", action=_shown(text), owner=display(owner))
+    return None
+
+
+def _addressed(scene: Scene, message: Message) -> str:
+    if scene.meeting.closing and _asks_for(message.text, "summary"):
+        return phrase(scene, "minutes_follow")
+    answer = _answer(scene, message.text)
+    if answer.cites or _asks_for(message.text, "summary"):
+        return answer.response
+    return phrase(scene, "unknown" if "?" in fold(message.text) else "heard")
+
+
+def _asks_for(text: str, what: str) -> bool:
+    return says(fold(text), [words(language) for language in LANGUAGES], f"ask_{what}")
+
+
+def _answer(scene: Scene, question: str) -> AnswerOut:
+    """From the ledger: whole kinds where a kind is asked for, else the entries that share the question's
+    words."""
+    view = scene.ledger
+    wanted: list[Item] = []
+    if _asks_for(question, "summary"):
+        wanted = [*view.decisions, *view.open_questions, *view.actions]
+    else:
+        wanted = record.about(view, question)
+    if not wanted:
+        if _asks_for(question, "question"):
+            wanted = list(view.open_questions)
+        elif _asks_for(question, "decision"):
+            wanted = list(view.decisions)
+        if _asks_for(question, "action"):
+            wanted += view.actions
+        if _asks_for(question, "constraint"):
+            wanted += view.constraints
+    if not wanted:
+        return AnswerOut(response=phrase(scene, "unknown"))
+    lines, cites = record.listing(scene, wanted)
+    return AnswerOut(response=phrase(scene, "answer") + "\n" + lines, cites=cites)
+
+
+def _time_notice(scene: Scene) -> str:
+    minutes = scene.notice_minutes or 0
+    key = "left" if minutes > 0 else "over" if minutes < 0 else "up"
+    return phrase(scene, f"notice_{key}", minutes=abs(minutes)) + _still_open(scene)
+
+
+def _closing(scene: Scene) -> str:
+    if scene.request == "goodbye":
+        return phrase(scene, "goodbye")
+    if scene.request == "read_back":
+        return phrase(scene, "read_back") + _still_open(scene)
+    return phrase(scene, "closing") + _still_open(scene)
+
+
+def _still_open(scene: Scene) -> str:
+    """Keeps decided and undecided apart: names what is open, so that nobody takes it for settled."""
+    questions = scene.ledger.open_questions
+    if not questions:
+        return ""
+    listed = record.join(scene, [f"#{i.number} {_shown(i.text)}" for i in questions[:3]])
+    return phrase(scene, "still_open" if len(questions) <= 3 else "still_open_more", questions=listed)

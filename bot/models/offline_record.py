@@ -1,0 +1,147 @@
+"""Prose out of the record: what the engine without a model says of a ledger, in minutes and in answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.meeting.display import literal, one_line
+from bot.meeting.model import EntryKind, Item, LedgerView, Scene
+from bot.meeting.terms import containment
+from bot.phrases import t
+from bot.prompts.outputs import MinutesItem
+
+_WHOLE = (
+    200  # a text up to this length is quoted whole beside its number; a longer one is only cited: a limit
+)
+#               cut off in the middle would be a limit inverted
+_SPELLED = 12  # beyond so many decisions the summary cites numbers only
+_MATCH = 0.34  # share of a question's terms that an entry must hold to be an answer
+_ANSWER_LENGTH = 1_500  # characters of a list, within the 1,800 of a post
+
+
+def join(scene: Scene, parts: Sequence[str]) -> str:
+    return t("offline.joiner", scene.meeting.language).join(parts)
+
+
+def cite(scene: Scene, item: Item, *, spelled: bool = True) -> str:
+    """For example `decision #3 (ship on Friday)`; without the words where they are long or withdrawn."""
+    language = scene.meeting.language
+    kind = "rejected" if _against(item) else item.kind.value
+    name = t(f"offline.kind.{kind}", language, number=item.number)
+    text = one_line(item.text)
+    if not spelled or item.entry.redacted or not text or len(text) > _WHOLE:
+        return name
+    return t("offline.cited", language, name=name, text=literal(text.rstrip("。．.")))
+
+
+def summary(scene: Scene) -> str:
+    """Cites every live decision, calls replaced ones replaced and open questions open. Holds no counts."""
+    language, view = scene.meeting.language, scene.ledger
+    decisions = view.decisions
+    spelled = len(decisions) <= _SPELLED
+    listed = join(scene, [cite(scene, i, spelled=spelled) for i in decisions])
+    parts = [
+        t("offline.minutes.decided" if decisions else "offline.minutes.nothing", language, decisions=listed)
+    ]
+    parts += [
+        t("offline.minutes.replaced", language, old=old.number, new=item.number)
+        for item in decisions
+        for old in item.history
+    ]
+    parts += [
+        t("offline.minutes.replaced", language, old=item.number, new=item.replaced_by)
+        for item in view.of(EntryKind.DECISION, live=False)
+        if item.status == "replaced" and item.replaced_by is not None
+    ]
+    if view.open_questions:
+        parts.append(t("offline.minutes.open", language, questions=_cites(scene, view.open_questions)))
+    if view.actions:
+        parts.append(t("offline.minutes.actions", language, actions=_cites(scene, view.actions)))
+    return t("offline.minutes.glue", language).join(parts)
+
+
+def items(scene: Scene) -> list[MinutesItem]:
+    """One item for each agenda line: the entries recorded while it was on the table, or that share its
+    words."""
+    language = scene.meeting.language
+    placed = _by_agenda(scene)
+    found = []
+    for agenda in scene.meeting.agenda:
+        held = placed.get(agenda, [])
+        key = "offline.minutes.item" if held else "offline.minutes.item_nothing"
+        found.append(MinutesItem(agenda=agenda, text=t(key, language, entries=_cites(scene, held))))
+    return found
+
+
+def _cites(scene: Scene, found: Sequence[Item]) -> str:
+    return join(scene, [cite(scene, i, spelled=len(found) <= _SPELLED) for i in found])
+
+
+def _by_agenda(scene: Scene) -> dict[str, list[Item]]:
+    """Entries by agenda line. What fits no line stands under none: the rendered sections hold everything
+    anyway."""
+    told = (EntryKind.DECISION, EntryKind.QUESTION, EntryKind.ACTION, EntryKind.PROPOSAL)
+    topics = scene.ledger.of(EntryKind.TOPIC)
+    placed: dict[str, list[Item]] = {}
+    for item in scene.ledger.items:
+        if item.kind not in told or not item.live:
+            continue
+        on_table = [topic for topic in topics if topic.original.number < item.original.number]
+        subject = on_table[-1].text if on_table else item.text
+        best = max(scene.meeting.agenda, key=lambda line: containment(line, subject), default=None)
+        if best is not None and containment(best, subject) >= _MATCH:
+            placed.setdefault(best, []).append(item)
+    return placed
+
+
+def about(view: LedgerView, question: str) -> list[Item]:
+    """Items that share enough of the question's words, best first, at most five; replaced ones included."""
+    scored = [(containment(question, _searched(i)), -i.number, i) for i in view.items]
+    hits = sorted((s for s in scored if s[0] >= _MATCH), key=lambda s: (s[2].live, s[0], s[1]), reverse=True)
+    return [item for _, _, item in hits[:5]]
+
+
+def _searched(item: Item) -> str:
+    if item.entry.redacted:
+        return ""
+    return " ".join([item.text, item.owner or "", *item.positions, *(a.text for a in item.answers)])
+
+
+def listing(scene: Scene, found: Sequence[Item]) -> tuple[str, list[str]]:
+    """Bullet lines for items, and the numbers they cite; as many as one post holds, then a line that says
+    more."""
+    language = scene.meeting.language
+    lines: list[str] = []
+    cites: list[str] = []
+    length = 0
+    for item in found:
+        line = "- " + cite(scene, item) + _standing(scene, item)
+        length += len(line) + 1
+        if length > _ANSWER_LENGTH:
+            lines.append(t("offline.more", language))
+            break
+        lines.append(line)
+        cites.append(f"#{item.number}")
+    return "\n".join(lines), cites
+
+
+def _standing(scene: Scene, item: Item) -> str:
+    """How an item stands: replaced, retracted, open, whose it is; empty where its kind says all."""
+    language = scene.meeting.language
+    if item.status == "replaced" and item.replaced_by is not None:
+        return t("offline.standing.replaced", language, number=item.replaced_by)
+    if item.status in ("retracted", "answered", "open", "unconfirmed"):
+        return t(f"offline.standing.{item.status}", language)
+    if item.kind is EntryKind.ACTION:
+        nobody = t("offline.standing.nobody", language)
+        return t(
+            "offline.standing.action",
+            language,
+            owner=one_line(item.owner or "") or nobody,
+            due=item.due or nobody,
+        )
+    return ""
+
+
+def _against(item: Item) -> bool:
+    return item.kind is EntryKind.DECISION and (item.entry.value or 0) < 0
