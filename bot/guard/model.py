@@ -44,7 +44,9 @@ class Candidate:
     text: str
     phase: Phase | None = None
     closing_complete: bool = False
-    closing_seen: bool = False  # closing_complete or phase CLOSING in *any* attempt of this generation (the latch)
+    closing_seen: bool = (
+        False  # closing_complete or phase CLOSING in *any* attempt of this generation (the latch)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,9 @@ class Attempt:
     silent: bool = False  # the model chose silence (valid, where allowed)
 
     def fired(self, strength: Strength | None = None) -> tuple[Verdict, ...]:
-        return tuple(v for v in self.verdicts if v.outcome is Outcome.FIRED and strength in (None, v.strength))
+        return tuple(
+            v for v in self.verdicts if v.outcome is Outcome.FIRED and strength in (None, v.strength)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,174 @@
+"""The one table of the guard: rule x routes x strength x remedy (SPEC 3), and how it becomes rules for a call.
+
+A use case says what the room holds (`RoomFacts`) and takes `rules_for(route, facts)`. A new rule is one function
+in `guard.rules_*` and one row here; nothing in the generator changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from bot.guard import rules_record, rules_wording
+from bot.guard.choose import NO_REPETITION
+from bot.guard.model import Remedy, Rule, Strength
+from bot.guard.rules_wording import POST_CHARACTERS
+from bot.guard.wording import Lexicon
+from bot.meeting.figures import Figure
+from bot.meeting.model import LANGUAGES, Language, Route
+from bot.phrases import book, words
+
+
+def _never() -> bool:
+    return False
+
+
+def _none() -> tuple[str, ...]:
+    return ()
+
+
+def _zero() -> int:
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class RoomFacts:
+    """What rules may know of the room. Callables are asked at every check, so that step 6 sees the room as it is.
+
+    `record` gives every text that figures and names may come from (transcript, ledger, agenda, title, own fixed
+    posts); None leaves that rule out, for routes that talk freely. `allowed`: figures the clock or the settings
+    hold (minutes left, minutes planned, dates, times), beside the record. `question`: the bot's own last question
+    that waits for an answer, None where there is none. `names`: everyone the post may name or mention.
+    """
+
+    language: Language
+    title: str = ""
+    closing: Callable[[], bool] = _never
+    near_end: Callable[[], bool] = _never
+    open_questions: Callable[[], Sequence[str]] = _none
+    notice_minutes: int | None = None
+    question: str | None = None
+    answered: Callable[[], bool] = _never
+    human_since: Callable[[], int] = _zero
+    alike: bool = False
+    names: tuple[str, ...] = ()
+    user_ids: frozenset[int] = frozenset()
+    entry_numbers: frozenset[int] = frozenset()
+    record: Callable[[], Sequence[str]] | None = None
+    allowed: tuple[Figure | float | date, ...] = ()
+
+
+Build = Callable[[RoomFacts, Lexicon], Rule | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table. `build` is None for the rule that step 5 applies by itself."""
+
+    name: str
+    routes: frozenset[Route]
+    strength: Strength
+    remedy: Remedy
+    build: Build | None
+
+
+EVERY = frozenset(Route)
+POSTS = EVERY - {Route.MINUTES}
+FACILITATOR = frozenset({Route.OPENING, Route.TURN, Route.TIME_NOTICE, Route.CLOSING})
+
+
+def _hand_off(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_wording.no_hand_off_while_closing(facts.closing, lexicons(), lexicon)
+
+
+def _announces(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_wording.announces_start(facts.title, lexicon)
+
+
+def _minutes(facts: RoomFacts, lexicon: Lexicon) -> Rule | None:
+    if facts.notice_minutes is None:
+        return None
+    return rules_wording.holds_minutes(facts.notice_minutes, lexicon)
+
+
+def _question(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_record.own_question_kept(
+        facts.question, facts.answered, facts.human_since, facts.alike, lexicon
+    )
+
+
+def _apart(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_record.decided_undecided_apart(facts.near_end, facts.open_questions, lexicon)
+
+
+def _language(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_wording.in_language((facts.title, *facts.names), lexicon)
+
+
+def _length(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_wording.at_most(POST_CHARACTERS, lexicon)
+
+
+def _mass(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_wording.no_mass_mention(lexicon)
+
+
+def _foreign(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_wording.no_foreign_mention(facts.user_ids, lexicon)
+
+
+def _record(facts: RoomFacts, lexicon: Lexicon) -> Rule | None:
+    if facts.record is None:
+        return None
+    return rules_record.no_unknown_record(facts.record, facts.allowed, lexicon)
+
+
+_MUST, _SHOULD = Strength.MUST, Strength.SHOULD
+TABLE: tuple[Row, ...] = (
+    Row("no_hand_off_while_closing", FACILITATOR, _MUST, Remedy.REPHRASE, _hand_off),
+    Row("announces_start", frozenset({Route.OPENING}), _MUST, Remedy.REPHRASE, _announces),
+    Row("holds_minutes", frozenset({Route.TIME_NOTICE}), _MUST, Remedy.FIXED, _minutes),
+    Row("own_question_kept", frozenset({Route.TURN}), _SHOULD, Remedy.REPHRASE, _question),
+    Row(
+        "decided_undecided_apart",
+        FACILITATOR - {Route.OPENING} | {Route.HAND_OFF},
+        _SHOULD,
+        Remedy.COMPLETE,
+        _apart,
+    ),
+    Row("in_language", EVERY, _MUST, Remedy.REPHRASE, _language),
+    Row("at_most", POSTS, _MUST, Remedy.REPHRASE, _length),
+    Row("no_mass_mention", EVERY, _MUST, Remedy.REPHRASE, _mass),
+    Row("no_foreign_mention", EVERY, _MUST, Remedy.REPHRASE, _foreign),
+    Row("no_unknown_record", EVERY - {Route.CHAT}, _MUST, Remedy.REPHRASE, _record),
+    Row(NO_REPETITION, frozenset({Route.TURN}), _SHOULD, Remedy.DROP, None),
+)
+
+
+def rules_for(route: Route, facts: RoomFacts) -> tuple[Rule, ...]:
+    """The check rules of a route, in the table's order. Repetition is the generator's own step 5."""
+    lexicon = lexicon_of(facts.language)
+    rules = (row.build(facts, lexicon) for row in TABLE if route in row.routes and row.build is not None)
+    return tuple(rule for rule in rules if rule is not None)
+
+
+def judges_repetition(route: Route) -> bool:
+    """Whether step 5 applies to a route at all; callers switch it off where a person waits or is alone."""
+    return any(row.name == NO_REPETITION and route in row.routes for row in TABLE)
+
+
+def hand_off(text: str) -> bool:
+    """Does the post address the assistant, in either language? The room asks this of facilitator posts."""
+    return rules_wording.hand_off(text, lexicons())
+
+
+@cache
+def lexicon_of(language: Language) -> Lexicon:
+    phrases = {key: text for key, text in book(language).items() if key.startswith("guard.")}
+    return Lexicon(language, words(language), phrases)
+
+
+def lexicons() -> tuple[Lexicon, ...]:
+    return tuple(lexicon_of(language) for language in LANGUAGES)
