@@ -1,4 +1,4 @@
-"""One process owns an SQLite file: versions before 3.51.3 can corrupt the WAL with two writers (RELIABILITY)."""
+"""One process owns an SQLite file: before version 3.51.3 two writers can corrupt the WAL (RELIABILITY)."""
 
 from __future__ import annotations
 

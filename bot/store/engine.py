@@ -50,6 +50,7 @@ _PRAGMAS = {
     "foreign_keys": "ON",
     "recursive_triggers": "ON",
     "secure_delete": "ON",
+    "temp_store": "MEMORY",  # what people wrote is not spilled into files elsewhere
 }
 _EXPECTED = {
     "journal_mode": "wal",

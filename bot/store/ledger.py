@@ -1,19 +1,19 @@
 """The append-only ledger, and the chain that shows it was left alone.
 
 Every field of an entry has a salt and a digest of its own (`seals`): sha256(salt, name, value). The entry's
-digest is sha256(digest of the entry before, digests of all fields). Redacting empties a field and destroys its
-salt, while the digest stays: the chain still verifies, and because the salt was 128 random bits that stand
-nowhere else, the words cannot be found by trying. The salts of one entry come from one random value that is
-thrown away, so that the ones left do not lead to the one destroyed. Which fields were redacted stands in
-`redactions`; a field emptied without that counts as altered. Number and digest of the last entry stand with the
-meeting, so that dropping the last entries is noticed too.
+digest is sha256(digest of the entry before, digests of all fields). Redacting empties a field and destroys
+its salt, while the digest stays: the chain still verifies, and because the salt was 128 random bits that
+stand nowhere else, the words cannot be found by trying. The salts of one entry come from one random value
+that is thrown away, so that the ones left do not lead to the one destroyed. Which fields were redacted
+stands in `redactions`; a field emptied without that counts as altered. Number and digest of the last entry
+stand with the meeting, so that dropping the last entries is noticed too.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -30,9 +30,7 @@ _entries = schema.entries
 _redactions = schema.redactions
 
 SEALED = tuple(c.name for c in _entries.c if c.name not in ("seals", "digest"))
-# What a field holds once redacted. The source key may hold a hash of the words, which could be guessed back.
-_TEXTS = ("text", "author_name", "quote")
-_PERSONAL = ("author_id", "author_name", "message_id")
+REDACTABLE = ("text", "quote", "author_name", "author_id", "message_id", "owner", "due")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +42,10 @@ class Broken:
 
 
 def _blank(field: str, number: int) -> Any:
+    """What a field holds once redacted."""
     if field == "source_key":
-        return f"redacted:{number}"
-    return "" if field in _TEXTS else None
+        return f"redacted:{number}"  # two entries of a meeting may not share one
+    return "" if field in ("text", "quote", "author_name") else None
 
 
 def _canonical(value: Any) -> bytes:
@@ -150,26 +149,24 @@ async def head(c: AsyncConnection, meeting_id: int) -> str:
     return "" if row is None else row.ledger_head or _genesis(row.guild_id, meeting_id)
 
 
-async def redact(
-    c: AsyncConnection,
-    meeting_id: int,
-    number: int,
-    *,
-    text: bool = False,
-    person: bool = False,
-    owner: bool = False,
-) -> bool:
-    """Empty the quote of one entry; on request also its text, who it was, its owner.
+async def redact(c: AsyncConnection, meeting_id: int, number: int, *, text: bool = False) -> bool:
+    """Empty the quote of one entry, with `text` its text too. False if there is no such entry.
 
-    The source key goes with them, since it may hold a hash of the words. False if there is no such entry.
+    The source key goes with them, since it may hold a hash of the words.
     """
-    redacting = ["quote", "source_key"] + ["text"] * text + list(_PERSONAL) * person + ["owner"] * owner
+    return await redact_fields(c, meeting_id, number, ("quote", "text") if text else ("quote",))
+
+
+async def redact_fields(c: AsyncConnection, meeting_id: int, number: int, names: Collection[str]) -> bool:
+    """Empty the named fields (of `REDACTABLE`) and the source key of one entry, through the erasure gate."""
     where = (_entries.c.meeting_id == meeting_id, _entries.c.number == number)
     row = (await c.execute(sa.select(_entries.c.seals).where(*where))).first()
     if row is None:
         return False
     seals = dict(row.seals)
-    fresh = [field for field in redacting if seals[field][0] is not None]
+    fresh = [
+        f for f in (*REDACTABLE, "source_key") if f in {*names, "source_key"} and seals[f][0] is not None
+    ]
     if not fresh:
         return True
     for field in fresh:

@@ -1,7 +1,7 @@
 """The outbox: every post is a frozen row before it is a message (RELIABILITY, Sending).
 
-Row and draft go into one transaction, an attempt row before the request, the message id by compare-and-set after
-it. Where an attempt exists already, whoever delivers looks into the channel's history first.
+Row and draft go into one transaction, an attempt row before the request, the message id by compare-and-set
+after it. Where an attempt exists already, whoever delivers looks into the channel's history first.
 """
 
 from __future__ import annotations

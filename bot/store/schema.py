@@ -15,7 +15,7 @@ from sqlalchemy.types import TypeDecorator
 
 
 class Moment(TypeDecorator[datetime]):
-    """An aware datetime, kept in UTC with its microseconds (SQLite keeps no zone: it is put back when read)."""
+    """An aware datetime, kept in UTC with its microseconds; SQLite keeps no zone, it is put back."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
