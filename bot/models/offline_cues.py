@@ -46,6 +46,7 @@ class Sentence:
     folded: str
     message: Message
     place: int
+    speaker: str | None = None  # a scribe's line "Aiko: ..." tells what that participant said
 
     @property
     def asks(self) -> bool:
@@ -89,6 +90,11 @@ class _Talk:
             self.sentences += _sentences(message, place, books, self.names)
         self.entries = scene.ledger.entries
 
+    def recaps(self, sentence: Sentence, books: Sequence[Words]) -> bool:
+        """Whether the author is telling of an earlier meeting, in this message or the one just before."""
+        own = [m for m in self.messages[: sentence.place + 1] if m.author_id == sentence.message.author_id]
+        return any(says(fold(m.text), books, "recap") for m in own[-2:])
+
     def is_unread(self, sentence: Sentence) -> bool:
         return sentence.message.message_id in self.unread
 
@@ -124,8 +130,14 @@ def _sentences(
             code = not code
         if code or number in marked or line.lstrip().startswith((">", "```")):
             continue
+        speaker = _scribed(line, names)
         for text in sentences(line):
-            yield Sentence(text, fold(text), message, place)
+            yield Sentence(text, fold(text), message, place, speaker)
+
+
+def _scribed(line: str, names: Sequence[str]) -> str | None:
+    head, colon, _ = line.replace("：", ":").partition(":")
+    return next((n for n in names if colon and fold(n) == fold(head)), None)
 
 
 @cache
@@ -151,17 +163,26 @@ def says(folded: str, books: Sequence[Words], name: str) -> bool:
 def _decision(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryOut | None:
     if sentence.asks or says(sentence.folded, books, "hedge") or says(sentence.folded, books, "hollow"):
         return None
+    if talk.recaps(sentence, books):
+        return None
     if says(sentence.folded, books, "decision"):
         counts = talk.is_unread(sentence)
     else:
-        called = says(sentence.folded, books, "call") and not talk.uses_marks(EntryKind.DECISION)
+        called = (
+            says(sentence.folded, books, "call")
+            and sentence.speaker is None
+            and not talk.uses_marks(EntryKind.DECISION)
+        )
         counts = called and _agreed(sentence, talk, books)
     return EntryOut(kind="decision", text=sentence.text, quote=sentence.text) if counts else None
 
 
 def _agreed(call: Sentence, talk: _Talk, books: Sequence[Words]) -> bool:
     """The chair's own call is enough until somebody objects; anyone else's needs a person who agrees."""
-    agreed_now = call.message.author_id == talk.scene.meeting.chair_id and talk.is_unread(call)
+    chairs = call.message.author_id == talk.scene.meeting.chair_id
+    if chairs and not talk.is_unread(call):
+        return False
+    agreed_now = chairs
     for later in talk.messages[call.place + 1 : call.place + 1 + NEAR]:
         if later.author_id == call.message.author_id:
             continue
@@ -174,18 +195,24 @@ def _agreed(call: Sentence, talk: _Talk, books: Sequence[Words]) -> bool:
 
 
 def _question(sentence: Sentence, books: Sequence[Words]) -> EntryOut | None:
-    if not says(sentence.folded, books, "question") or says(sentence.folded, books, "question_not"):
+    if (
+        sentence.asks
+        or not says(sentence.folded, books, "question")
+        or says(sentence.folded, books, "question_not")
+    ):
         return None
     return EntryOut(kind="question", text=sentence.text, quote=sentence.text)
 
 
 def _action(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryOut | None:
     folded = sentence.folded
-    if sentence.asks or says(folded, books, "hedge"):
+    if sentence.asks:
         return None
-    owner = _owner(sentence, talk, books)
-    if owner is None:
-        return None
+    owner = _named_in(folded, talk.names) if says(folded, books, "action_delegated") else None
+    if owner is None and not says(folded, books, "action_delegated"):
+        owner = None if says(folded, books, "hedge") else _owner(sentence, talk, books)
+        if owner is None:
+            return None
     return EntryOut(
         kind="action", text=sentence.text, quote=sentence.text, owner=owner, due=_due(sentence.text)
     )
@@ -196,18 +223,21 @@ def _owner(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> str | Non
     action."""
     folded = sentence.folded
     does = says(folded, books, "action_verb")
-    if says(folded, books, "action_sure"):
-        return sentence.message.author_name
-    if says(folded, books, "action_self") and does:
-        return sentence.message.author_name
+    author = sentence.speaker or sentence.message.author_name
+    if says(folded, books, "action_sure") or (does and says(folded, books, "action_self")):
+        return author
     for name in talk.names if does else ():
         if any(
             _named(fold(name), glue).search(folded) for book in books for glue in book["cues.action_named"]
         ):
             return name
     if _DUE_JA.search(sentence.text) and says(folded, books, "action_with_due"):
-        return sentence.message.author_name
+        return author
     return None
+
+
+def _named_in(folded: str, names: Sequence[str]) -> str | None:
+    return next((n for n in names if fold(n) and fold(n) in folded), None)
 
 
 def _due(text: str) -> str | None:
