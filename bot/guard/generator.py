@@ -228,6 +228,7 @@ class Generator:
             source=choice.source,
             attempts=tuple(_with_repetition(call, j) for j in judged),
             output=next((a.output for a in tries if a.output is not None), None),
+            chosen_output=chosen.output if chosen is not None else None,
             final_verdicts=choice.verdicts,
             phase=chosen.phase if chosen is not None else phases[-1] if phases else None,
             closing_seen=any(a.closing for a in tries),
