@@ -109,6 +109,7 @@ _RETRACTS = re.compile(
     r"|forget|take (?:that|it) back|no longer|call(?:ed)? off|abandon|void)",
     re.I,
 )
+_TAKES_IT = re.compile(r"\bi(?:'ll| will| can| am going to|'m going to)\b|(?:私|僕|俺|自分)が|(?:やり|引き受け)ます(?!か)", re.I)
 _FIRST_PERSON = re.compile(
     r"\b(?:i|i'll|i'm|i can|my|mine|me)\b|私|僕|俺|わたし|自分|(?:やり|引き受け|対応し|担当し|作り|作成し|書き|調べ|確認し|用意し|まとめ|連絡し|出し)ます(?!か)",
     re.I,
@@ -184,20 +185,15 @@ def _find(
 def _ordered(sentence: str, index: int, messages: Sequence[Message]) -> bool:
     """Whether the words are, or follow, an order to the bot; an order may be split over two messages of one author."""
     message = messages[index]
-    text = fold_lines(message.text)
+    text = fold(message.text)
     if _OVERRIDE.search(text) or _ORDER.search(fold(sentence)):
         return True
     earlier = [m for m in messages if m.message_id < message.message_id]
     before = max(earlier, key=lambda m: m.message_id, default=None)
     if before is None or before.author_id != message.author_id:
         return False
-    last = fold_lines(before.text)
+    last = fold(before.text)
     return bool(_OVERRIDE.search(last) or (_ORDER.search(last) and last.endswith((":", "、", ","))))
-
-
-def fold_lines(text: str) -> str:
-    """`fold`, line breaks included in the white space: orders are found however they are laid out."""
-    return fold(text)
 
 
 def _kind(claim: Claim, sentence: str) -> EntryKind:
@@ -233,6 +229,8 @@ def _text(
         return sentence
     context = [m.text for m in _before(index, messages)] + [message.text, *(i.text for i in view.items)]
     about = terms(text)
+    if not about and squeeze(text) not in squeeze(sentence):
+        return sentence
     if about and len(about & terms("\n".join(context))) / len(about) < MIN_SHARED:
         return sentence
     return text
@@ -263,6 +261,8 @@ def _owner(
         return message.author_name
     if squeeze(owner) in squeeze(message.text):
         return owner
+    if _TAKES_IT.search(fold(sentence)):
+        return message.author_name
     if _FIRST_PERSON.search(fold(sentence)) or not any(_same_person(owner, k) for k in known):
         return None
     around = "\n".join(f"{m.author_name}\n{m.text}" for m in _before(index, messages))

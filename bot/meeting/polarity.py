@@ -215,6 +215,11 @@ def limits(text: str) -> list[Limit]:
     return list(_read(text)[0])
 
 
+def remaining_negations(text: str) -> list[Negation]:
+    """Negations that belong to no bound."""
+    return list(_read(text)[1])
+
+
 def _parity(text: str) -> int:
     return len(_read(text)[1]) % 2
 

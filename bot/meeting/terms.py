@@ -17,38 +17,25 @@ _STOP = frozenset(
     use used using let let's make made get go going need needs new us per via too own such what which who whom when
     where how why please yes ok okay decided decision agreed agree team group everyone resolved max maximum min
     minimum limit limited allow allowed forbid forbidden prohibit prohibited ban banned remove removed drop dropped
-    reject rejected require required""".split()
+    reject rejected require required monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays
+    thursdays fridays saturdays sundays january february march april june july august september october november
+    december two three four five six seven eight nine ten twenty thirty forty fifty hundred thousand million""".split()
 )
 _JA_STOP = re.compile(
-    "決定|合意|確定|必要|場合|禁止|撤廃|廃止|不要|不可|以上|以下|以内|未満|上限|下限|最大|最低|最小|必須|今回|予定|実施|対応|方針"
-    "|決め|行|使|為|事|者|方|全員|必|中|化|的|用"
+    "決定|合意|確定|必要|場合|禁止|撤廃|廃止|不要|不可|以上|以下|以内|未満|上限|下限|最大|最低|最小|必須|今回|予定|実施|対応|方針|全員"
 )
-_SUFFIXES = (
-    "ations",
-    "ation",
-    "ings",
-    "ing",
-    "ions",
-    "ion",
-    "ments",
-    "ment",
-    "ers",
-    "er",
-    "ies",
-    "ed",
-    "es",
-    "ly",
-    "s",
-    "e",
-    "y",
-)
+_JA_STOP_ALONE = frozenset("決使行為事者方必中化的用毎約計人個件月日年時分円名回")
+_SUFFIXES = ("ation", "ing", "ion", "ment", "er", "ed", "es", "ly", "s", "e")
 
 
 def stem(word: str) -> str:
     """A crude stem: release, releases, released and releasing are one. Enough for overlap, not for display."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
     for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            return word[: -len(suffix)]
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
+            shorter = word[: -len(suffix)]
+            return stem(shorter) if suffix == "s" else shorter
     return word
 
 
@@ -68,6 +55,8 @@ def terms(text: str) -> frozenset[str]:
                 else piece
             )
             for part in piece.split():
+                if part in _JA_STOP_ALONE:
+                    continue
                 if part[0] <= "\u30ff" or len(part) == 1:
                     found.add(part)
                 else:
