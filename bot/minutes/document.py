@@ -111,11 +111,14 @@ def as_json(document: Mapping[str, Any]) -> str:
 def ledger_rows(view: LedgerView) -> list[dict[str, Any]]:
     """Every entry with what became of it, in order.
 
-    status: an item's own for its current wording, "replaced" for an older one, "recorded" for votes, answers
-    and the like, which have no fate of their own.
+    status: an item's own for its current wording, "replaced" for an older one, "repeated" for the same
+    said again, "recorded" for votes, answers and the like, which have no fate of their own.
     """
-    current = {item.number: item.status for item in view.items}
-    older = {entry.number for item in view.items for entry in (item.original, *item.history)}
+    fates: dict[int, str] = {}
+    for item in view.items:
+        fates |= {entry.number: "replaced" for entry in (item.original, *item.history)}
+        fates |= {entry.number: "repeated" for entry in _repetitions(item, view)}
+        fates[item.number] = item.status
     return [
         {
             "number": entry.number,
@@ -124,7 +127,7 @@ def ledger_rows(view: LedgerView) -> list[dict[str, Any]]:
             "quote": entry.quote,
             "who": entry.author_name,
             "at": _iso(entry.at),
-            "status": current.get(entry.number) or ("replaced" if entry.number in older else "recorded"),
+            "status": fates.get(entry.number, "recorded"),
             "refers_to": entry.refers_to,
             "owner": entry.owner,
             "due": entry.due,
@@ -155,6 +158,12 @@ def _cell(value: object) -> str:
 
 def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _repetitions(item: Item, view: LedgerView) -> list[Entry]:
+    """Decisions typed again and joined to this one: they stand in its history, but are no older wordings."""
+    typed = {entry.number for entry in view.entries if entry.kind is EntryKind.DECISION}
+    return [e for e in item.history if e.number in typed and e.number != item.original.number]
 
 
 def _meeting(meeting: Meeting, ended_at: datetime | None) -> MeetingPart:
@@ -195,7 +204,9 @@ def _agenda(meeting: Meeting, view: LedgerView, prose: MinutesProse | None) -> l
             titles.setdefault(fold(title), title)
             texts.setdefault(fold(title), []).append(text)
     return [
-        AgendaPart(title=title, entries=entries.get(key, []), text="\n\n".join(texts.get(key, [])) or None)
+        AgendaPart(
+            title=title, entries=sorted(entries.get(key, [])), text="\n\n".join(texts.get(key, [])) or None
+        )
         for key, title in titles.items()
     ]
 
@@ -212,6 +223,10 @@ def _attendance(speakers: Sequence[Speaker]) -> list[Attendee]:
         )
         for person in speakers
     ]
+
+
+def _says(entry: Entry) -> tuple[object, ...]:
+    return entry.text, entry.owner, entry.due, entry.value
 
 
 class _Maker:
@@ -244,6 +259,7 @@ class _Maker:
                 dict.fromkeys(other.number for other in conflicts if other and other.live)
             ),
             "objections": [Wording(**self.wording(entry)) for entry in item.objections],
+            "repeated": [Wording(**self.wording(entry)) for entry in _repetitions(item, self._view)],
         }
 
     def decision(self, item: Item) -> Decision:
@@ -264,15 +280,23 @@ class _Maker:
         return Proposal(**self.live(item), votes=votes)
 
     def old(self, entry: Entry, item: Item, replaced_by: int | None) -> Old:
-        return Old(**self.wording(entry, item), kind=item.kind.value, replaced_by=replaced_by)
+        return Old(
+            **self.wording(entry, item),
+            kind=item.kind.value,
+            owner=entry.owner,
+            due=entry.due,
+            replaced_by=replaced_by,
+        )
 
     def replaced(self) -> list[Old]:
         """Older wordings of what holds, and items that another replaced, each once, in order of number."""
         found: dict[int, Old] = {}
         for item in self._view.items:
-            wordings = [*item.history, item.entry]
+            again = {entry.number for entry in _repetitions(item, self._view)}
+            wordings = [*(entry for entry in item.history if entry.number not in again), item.entry]
             for entry, newer in pairwise(wordings):
-                found.setdefault(entry.number, self.old(entry, item, newer.number))
+                if _says(entry) != _says(newer):
+                    found.setdefault(entry.number, self.old(entry, item, newer.number))
             if item.status == "replaced":
                 found.setdefault(item.number, self.old(item.entry, item, item.replaced_by))
         return [found[number] for number in sorted(found)]

@@ -79,12 +79,12 @@ def _sections(document: Part, say: Say, *, links: bool) -> list[tuple[str, list[
     def lines(part_of: str, tail: Callable[[Part], str]) -> list[str]:
         return [_line(part, say, tail, links) for part in document[part_of]]
 
-    count = "minutes_post.none"
+    none = [say("minutes_post.none")]
     sections = [
         ("summary", _summary(document, say)),
-        ("decisions", lines("decisions", lambda part: _decision(part, say)) or [say(count)]),
-        ("questions", lines("questions", lambda part: "") or [say(count)]),
-        ("actions", lines("actions", lambda part: _action(part, say)) or [say(count)]),
+        ("decisions", lines("decisions", lambda part: _decision(part, say)) or none),
+        ("questions", lines("questions", lambda part: "") or none),
+        ("actions", lines("actions", lambda part: _action(part, say)) or none),
         ("proposals", lines("proposals", lambda part: "")),
     ]
     return [(say(f"minutes.{key}"), found) for key, found in sections if found]
@@ -103,7 +103,9 @@ def _summary(document: Part, say: Say) -> list[str]:
     if not document["summary"]:
         return [say("minutes_post.no_summary")]
     whole = prose(document["summary"])
-    return [whole] if units(whole) <= 1500 else [prose(shorten(visible(document["summary"]), 700))]
+    if units(whole) <= 1500:
+        return [whole]
+    return [prose(shorten(visible(document["summary"]), 700)), say("minutes_post.shortened", file=FILE)]
 
 
 def _decision(part: Part, say: Say) -> str:

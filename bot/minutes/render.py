@@ -1,9 +1,9 @@
-"""minutes.md: the document as text, and the proof that the text holds all of it.
+"""minutes.md: the document as text (`minutes.coverage` proves that the text holds all of it).
 
 Texts of the ledger stand literally (`meeting.display.literal`), so every one of them, without its invisible
 characters, is a substring of the file. Only the prose (summary, agenda) is the model's; everything else is
-rendered from the document, hence no entry can be missing. `say(key, **values)` is the phrase book in the minutes'
-language.
+rendered from the document, hence no entry can be missing. `say(key, **values)` is the phrase book in the
+language of the minutes.
 """
 
 from __future__ import annotations
@@ -31,86 +31,10 @@ def render(document: Part, language: Language, say: Say) -> str:
     return "\n\n".join("\n".join(block) for block in writer.blocks() if block) + "\n"
 
 
-def covers(document: Part, text: str) -> list[str]:
-    """What of the document the text lacks, as labels ("decisions #12", "decisions #12: owner"); [] = complete.
-
-    Independent of the language: it looks for every entry with its number and, in that entry's own part of the
-    text, for who, owner, due date, link, positions, answers, votes and the entries it conflicts with.
-    """
-    lacking = [label for label, fragment in _loose(document) if fragment not in text]
-    for section in (*SECTIONS, "replaced", "withdrawn"):
-        for part in document[section]:
-            label = f"{section} #{part['number']}"
-            tries = [
-                [f"{label}: {name}" for name, fragment in _details(part) if fragment not in block]
-                for block in _blocks(text, entry_head(part))
-            ]
-            lacking += min(tries, key=len, default=[label])
-    return lacking
-
-
-SECTIONS = (
-    "constraints",
-    "decisions",
-    "questions",
-    "actions",
-    "proposals",
-    "decided_proposals",
-    "answered_questions",
-    "notes",
-)
-
-
 def entry_head(part: Part) -> str:
     """Number and text of one entry, as they stand at the start of its part of the file."""
     text = literal(part["text"])
     return f"- **#{part['number']}**" + (f"\n{text}" if "\n" in text else f" {text}")
-
-
-def _blocks(text: str, head: str) -> Iterator[str]:
-    """What follows each occurrence of the head, up to the next entry or section (prose may repeat a head)."""
-    start = text.find(head)
-    while start >= 0:
-        start += len(head)
-        ends = (text.find(mark, start) for mark in ("\n- **#", "\n\n## "))
-        yield text[start : min((end for end in ends if end >= 0), default=len(text))]
-        start = text.find(head, start)
-
-
-def _loose(document: Part) -> Iterator[tuple[str, str]]:
-    """Everything that is no ledger entry."""
-    meeting, made = document["meeting"], document["made"]
-    yield "title", display(meeting["title"], TITLE)
-    yield "chair", display(meeting["chair"], NAME)
-    if document["summary"]:
-        yield "summary", prose(document["summary"])
-    for item in document["agenda"]:
-        yield f"agenda: {one_line(item['title'])}", literal(one_line(item["title"]))
-        if item["text"]:
-            yield f"agenda: {one_line(item['title'])}: text", prose(item["text"])
-    for person in document["attendance"]:
-        yield f"attendance: {one_line(person['name'])}", f"- {display(person['name'], NAME)}"
-    if made["ledger_digest"]:
-        yield "ledger digest", made["ledger_digest"]
-
-
-def _details(part: Part) -> Iterator[tuple[str, str]]:
-    """What must stand with an entry, as (name, fragment)."""
-    if part["who"]:
-        yield "who", display(part["who"], NAME)
-    for name in ("owner", "due"):
-        if part.get(name):
-            yield name, display(part[name], NAME)
-    if part["link"]:
-        yield "link", part["link"]
-    for position in part.get("positions", ()):
-        yield "position", literal(one_line(position))
-    for said in (*part.get("answers", ()), *part.get("objections", ())):
-        yield f"#{said['number']}", f"#{said['number']} {literal(one_line(said['text']))}"
-    for vote in part.get("votes", ()):
-        yield "vote", _vote(vote)
-    for number in part.get("conflicts_with", ()):
-        yield f"conflict with #{number}", f"#{number}"
 
 
 def prose(text: str) -> str:
@@ -119,7 +43,8 @@ def prose(text: str) -> str:
     return _PROSE.sub(lambda found: re.sub(r"(?=[<`\[\]#>~=-])", r"\\", found.group(), count=1), text)
 
 
-def _vote(vote: Part) -> str:
+def vote_line(vote: Part) -> str:
+    """One person's vote and words."""
     sign = "+1" if vote["value"] > 0 else "-1" if vote["value"] < 0 else "0"
     words = f" {literal(one_line(vote['words']))}" if vote["words"].strip() else ""
     return f"{display(vote['who'], NAME)} {sign}{words}"
@@ -209,6 +134,10 @@ class _Writer:
             yield self.say("quote", quote=literal(quote))
         for said in part.get("objections", ()):
             yield self.say("objection", text=self.reply(said), who=self.who(said))
+        for said in part.get("repeated", ()):
+            yield self.say(
+                "repeated", number=f"#{said['number']}", who=self.who(said), at=self.when(said["at"])
+            )
         if part.get("conflicts_with"):
             yield self.say("conflict", numbers=self.numbers(part["conflicts_with"]))
 
@@ -223,12 +152,16 @@ class _Writer:
     def decision(self, part: Part) -> Iterator[str]:
         if part["against"]:
             yield self.say("against")
-        older = [old["number"] for old in self.document["replaced"] if old["replaced_by"] == part["number"]]
+        own = (part["number"], part["first_number"])
+        older = [old["number"] for old in self.document["replaced"] if old["replaced_by"] in own]
         if older:
             yield self.say("replaces", numbers=self.numbers(older))
 
     def replacement(self, part: Part) -> Iterator[str]:
-        yield from self.kind(part) if part["kind"] != "decision" else ()
+        if part["kind"] != "decision":
+            yield from self.kind(part)
+        if part["kind"] == "action":
+            yield from self.action(part)
         if part["replaced_by"] is not None:
             yield self.say("replaced_by", number=f"#{part['replaced_by']}")
 
@@ -251,7 +184,7 @@ class _Writer:
         favour, against = sum(v > 0 for v in values), sum(v < 0 for v in values)
         yield self.say("votes", favour=favour, neutral=len(values) - favour - against, against=against)
         for vote in part["votes"]:
-            yield _vote(vote)
+            yield vote_line(vote)
 
     # sections that are no lists of entries
 

@@ -2,7 +2,7 @@
 
 `data/minutes.schema.json` is this, as JSON Schema (a test keeps the two alike). The format may grow; a field
 that is here keeps its name and meaning within `version` 1. Moments are ISO 8601 in UTC; Discord ids are
-strings, because they do not fit into a JavaScript number. Texts are as people wrote them: escape before showing.
+strings, because they do not fit into a JavaScript number. Texts are as people wrote them: escape before use.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ class Old(Wording):
     """A wording that no longer holds."""
 
     kind: str
+    owner: str | None
+    due: str | None
     replaced_by: int | None = Field(description="number of the entry that holds instead; None = retracted")
 
 
@@ -65,6 +67,7 @@ class Live(Wording):
         description="numbers of live constraints and decisions it seems to break"
     )
     objections: list[Wording]
+    repeated: list[Wording] = Field(description="the same said again, joined to this entry")
 
 
 class Decision(Live):
