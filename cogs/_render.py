@@ -8,6 +8,7 @@ import re
 from datetime import datetime
 from typing import Any
 
+import aiohttp
 import discord
 
 from bot.errors import BadInput
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 LIMIT = 2000  # characters of a Discord message
 NO_PINGS = discord.AllowedMentions.none()
 _LOST = (10062, 40060, 10015)  # unknown interaction, already acknowledged, unknown (follow-up) webhook
+UNANSWERABLE = (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError)
 _BULLET = re.compile(r"^\s*(?:[-*•・‣▪●○]|[(（]?[0-9０-９]{1,2}[.．)）、:：](?![0-9０-９]))\s*")
 
 
@@ -163,11 +165,18 @@ async def defer(interaction: discord.Interaction[Any]) -> None:
     """
     try:
         await interaction.response.defer(ephemeral=True, thinking=True)
-    except discord.HTTPException as error:
-        if error.code not in _LOST and error.status < 500:
+    except UNANSWERABLE as error:
+        if not is_lost(error):
             raise
-        log.warning("acknowledgement of interaction %d uncertain (%d)", interaction.id, error.code)
+        log.warning("acknowledgement of interaction %d uncertain: %s", interaction.id, type(error).__name__)
         interaction.extras["acknowledged"] = True
+
+
+def is_lost(error: BaseException) -> bool:
+    """Did an answer to an interaction get lost on the way (or come too late), rather than being wrong itself?"""
+    if isinstance(error, discord.HTTPException):
+        return error.code in _LOST or error.status >= 500 or error.status == 429
+    return True
 
 
 async def answer(
@@ -186,10 +195,10 @@ async def answer(
             await interaction.followup.send(cut(text), **kwargs)
         else:
             await interaction.response.send_message(cut(text), **kwargs)
-    except discord.HTTPException as error:
-        if error.code not in _LOST and error.status < 500:
+    except UNANSWERABLE as error:
+        if not is_lost(error):
             raise
-        log.warning("answer to interaction %d not delivered (%d)", interaction.id, error.code)
+        log.warning("answer to interaction %d not delivered: %s", interaction.id, type(error).__name__)
 
 
 async def answer_phrase(interaction: discord.Interaction[Any], key: str, /, **values: object) -> None:

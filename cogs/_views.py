@@ -33,7 +33,10 @@ _STYLES = {
 
 
 class Form(ui.Modal):
-    """A modal whose failures are answered like a command's."""
+    """A modal whose failures are answered like a command's; forgotten when nobody sends it for an hour."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title=title, timeout=3600)
 
     async def on_error(  # type: ignore[override]  # discord.py calls a modal's without an item
         self, interaction: discord.Interaction[Any], error: Exception
@@ -42,8 +45,9 @@ class Form(ui.Modal):
 
 
 def field(form: Form, key: str, language: Language, **options: Any) -> ui.TextInput[Any]:
-    """Add a text input labelled by the phrases `<key>.label` and `<key>.hint`."""
-    box: ui.TextInput[Any] = ui.TextInput(placeholder=t(f"{key}.hint", language), **options)
+    """Add a text input labelled by the phrases `<key>.label` and `.hint`; its id is the key's last part."""
+    name = key.rpartition(".")[2]
+    box: ui.TextInput[Any] = ui.TextInput(custom_id=name, placeholder=t(f"{key}.hint", language), **options)
     form.add_item(ui.Label(text=t(f"{key}.label", language), component=box))
     return box
 
@@ -64,9 +68,10 @@ class CorrectForm(Form):
         await answer_phrase(interaction, "reply.corrected")
 
 
-class MeetingButton(
-    ui.DynamicItem[ui.Button[Any]], template=r"ketsugi:(?P<action>[a-z_]+):(?P<meeting>[0-9]+)"
-):
+_CUSTOM_ID = re.compile(r"ketsugi:(?P<action>[a-z_]+):(?P<meeting>[0-9]{1,18})")
+
+
+class MeetingButton(ui.DynamicItem[ui.Button[Any]], template=_CUSTOM_ID):
     def __init__(self, button: Button, meeting_id: int) -> None:
         super().__init__(
             ui.Button(

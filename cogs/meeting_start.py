@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST, USUAL = 5, 480, 60  # minutes
 TITLE_LENGTH = 100
+_LENGTH = re.compile(r"\s*(\d{1,4})\s*(?:分|min\.?|minutes)?\s*", re.IGNORECASE)
 
 # What a meeting needs of the bot in its channel; threads and voice channels have no threads of their own.
 _ALWAYS = ("view_channel", "read_message_history", "embed_links", "attach_files", "add_reactions")
@@ -60,7 +62,7 @@ class StartForm(Form):
             self, f"{key}.constraints", words, default=given.constraints, style=long, **_OPTIONAL
         )
         minutes = str(given.minutes or USUAL)
-        self._minutes = field(self, f"{key}.minutes", words, default=minutes, max_length=6)
+        self._minutes = field(self, f"{key}.minutes", words, default=minutes, max_length=12)
 
     async def on_submit(self, interaction: discord.Interaction[Any]) -> None:
         await defer(interaction)
@@ -100,10 +102,10 @@ class MeetingStart(commands.Cog):
 
 def _minutes(text: str) -> int:
     """The form's length in minutes, digits of any width, "60分" and "60 min" too."""
-    digits = "".join(c for c in text if c.isdecimal())
-    if not digits or not SHORTEST <= int(digits) <= LONGEST:
+    found = _LENGTH.fullmatch(text)
+    if found is None or not SHORTEST <= int(found[1]) <= LONGEST:
         raise BadInput("error.bad_minutes", shortest=SHORTEST, longest=LONGEST)
-    return int(digits)
+    return int(found[1])
 
 
 async def _start(interaction: discord.Interaction[KetsugiBot], title: str, given: Given) -> None:

@@ -1,0 +1,205 @@
+"""Services that record what cogs ask of them. Signatures are the real ones: a wrong call fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bot.facilitation.requests import Person, StartRequest, Status
+from bot.meeting.model import (
+    ChannelKind,
+    Entry,
+    EntryKind,
+    Item,
+    LedgerView,
+    Meeting,
+    MeetingState,
+    Origin,
+    Speaker,
+)
+from bot.stage import Attachment, Embed, Outgoing, Place, Seen, Stage
+
+NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
+END = NOW + timedelta(minutes=30)
+
+
+def entry(number: int, kind: EntryKind, text: str, **more: Any) -> Entry:
+    return Entry(1, number, kind, text, Origin.MARK, NOW, **more)
+
+
+def item(number: int, kind: EntryKind, text: str, status: str, **more: Any) -> Item:
+    made = entry(number, kind, text)
+    return Item(made, number, made, status, **more)
+
+
+LEDGER = LedgerView(
+    items=(
+        item(1, EntryKind.CONSTRAINT, "予算は100万円以内", "live"),
+        item(2, EntryKind.DECISION, "価格は980円", "unconfirmed"),
+        item(3, EntryKind.DECISION, "出荷は5月", "confirmed"),
+        item(4, EntryKind.QUESTION, "誰が審査するか", "open"),
+        item(5, EntryKind.ACTION, "見積もりを取る", "live", owner="佐藤", due="2026-12-05"),
+        item(6, EntryKind.DECISION, "古い決定", "replaced", replaced_by=2),
+        item(7, EntryKind.NOTE, "@everyone **大事**", "live"),
+    )
+)
+
+
+class RecordingMeetings:
+    """`calls` holds (method, arguments); `failing` maps a method to what it raises."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...]]] = []
+        self.failing: dict[str, BaseException] = {}
+        self.view = LEDGER
+
+    def _note(self, name: str, *arguments: Any) -> None:
+        self.calls.append((name, arguments))
+        if name in self.failing:
+            raise self.failing[name]
+
+    def named(self, name: str) -> list[tuple[Any, ...]]:
+        return [arguments for called, arguments in self.calls if called == name]
+
+    def meeting(self, request: StartRequest | None = None) -> Meeting:
+        return Meeting(
+            id=1,
+            guild_id=1,
+            channel_id=2,
+            channel_kind=request.channel_kind if request else ChannelKind.TEXT,
+            title=request.title if request else "**値段** <@1>",
+            language="ja",
+            timezone="Asia/Tokyo",
+            chair_id=3,
+            chair_name="@everyone",
+            agenda=(),
+            started_at=NOW - timedelta(minutes=30),
+            planned_end=END,
+            state=MeetingState.OPEN,
+        )
+
+    async def start(self, request: StartRequest) -> Meeting:
+        self._note("start", request)
+        return self.meeting(request)
+
+    async def receive(self, place: Place, seen: Seen) -> None:
+        self._note("receive", place, seen)
+
+    async def edited(self, place: Place, message_id: int, text: str, at: datetime) -> None:
+        self._note("edited", place, message_id, text, at)
+
+    async def deleted(self, place: Place, message_ids: Sequence[int], at: datetime) -> None:
+        self._note("deleted", place, message_ids, at)
+
+    async def reacted(self, place: Place, message_id: int, person: Person, emoji: str, added: bool) -> None:
+        self._note("reacted", place, message_id, person, emoji, added)
+
+    async def typing(self, place: Place, person: Person) -> None:
+        self._note("typing", place, person)
+
+    async def end(self, place: Place, by: Person, *, now: bool, interaction_id: int | None) -> None:
+        self._note("end", place, by, now, interaction_id)
+
+    async def close_now(self, meeting_id: int, by: Person, interaction_id: int | None) -> None:
+        self._note("close_now", meeting_id, by, interaction_id)
+
+    async def keep_going(self, meeting_id: int, by: Person, interaction_id: int | None) -> None:
+        self._note("keep_going", meeting_id, by, interaction_id)
+
+    async def extend(
+        self, where: Place | int, by: Person, minutes: int, interaction_id: int | None
+    ) -> datetime:
+        self._note("extend", where, by, minutes, interaction_id)
+        return END
+
+    async def correct(self, meeting_id: int, by: Person, text: str, interaction_id: int | None) -> None:
+        self._note("correct", meeting_id, by, text, interaction_id)
+
+    async def record(
+        self, place: Place, seen: Seen, kind: EntryKind, by: Person, interaction_id: int | None
+    ) -> Entry:
+        self._note("record", place, seen, kind, by, interaction_id)
+        return entry(8, kind, seen.text)
+
+    async def status(self, place: Place) -> Status:
+        self._note("status", place)
+        speakers = (Speaker(3, "@everyone", 3, 75), Speaker(4, "佐藤_花子_", 1, 25))
+        return Status(self.meeting(), self.view, speakers, NOW)
+
+    async def ledger(self, place: Place) -> LedgerView:
+        self._note("ledger", place)
+        return self.view
+
+    async def revise(
+        self, place: Place, number: int, text: str, by: Person, interaction_id: int | None
+    ) -> Entry:
+        self._note("revise", place, number, text, by, interaction_id)
+        return entry(9, EntryKind.REVISION, text)
+
+    async def retract(self, place: Place, number: int, by: Person, interaction_id: int | None) -> Entry:
+        self._note("retract", place, number, by, interaction_id)
+        return entry(9, EntryKind.RETRACTION, "")
+
+    async def answer(
+        self, place: Place, number: int, text: str, by: Person, interaction_id: int | None
+    ) -> Entry:
+        self._note("answer", place, number, text, by, interaction_id)
+        return entry(9, EntryKind.ANSWER, text)
+
+    async def assign(
+        self,
+        place: Place,
+        number: int,
+        owner: str | None,
+        due: str | None,
+        by: Person,
+        interaction_id: int | None,
+    ) -> Entry:
+        self._note("assign", place, number, owner, due, by, interaction_id)
+        return entry(9, EntryKind.REVISION, "見積もりを取る", owner=owner, due=due)
+
+    async def confirm(
+        self, place: Place, number: int | None, by: Person, interaction_id: int | None
+    ) -> list[Entry]:
+        self._note("confirm", place, number, by, interaction_id)
+        return [entry(9, EntryKind.CONFIRMATION, ""), entry(10, EntryKind.CONFIRMATION, "")]
+
+    async def ask(self, place: Place, by: Person, question: str, interaction_id: int | None) -> str:
+        self._note("ask", place, by, question, interaction_id)
+        return "980円です。"
+
+    async def recover(self) -> None:
+        self._note("recover")
+
+
+class RecordingMinutes:
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+
+    async def show(self, place: Place, meeting_id: int | None) -> Outgoing:
+        self.calls.append(("show", place, meeting_id))
+        return Outgoing(
+            "議事録", embeds=(Embed(title="決定事項"),), files=(Attachment("minutes.md", b"# m"),)
+        )
+
+    async def export(self, place: Place, meeting_id: int | None, form: str) -> tuple[str, bytes]:
+        self.calls.append(("export", place, meeting_id, form))
+        return f"minutes.{form}", b"x"
+
+
+class RecordingApp:
+    def __init__(self, digest: str | None = None) -> None:
+        self.meetings = RecordingMeetings()
+        self.minutes = RecordingMinutes()
+        self.stage: Stage | None = None
+        self.digest = digest
+
+    def attach(self, stage: Stage) -> None:
+        self.stage = stage
+
+    async def synced_commands(self) -> str | None:
+        return self.digest
+
+    async def remember_commands(self, digest: str) -> None:
+        self.digest = digest
