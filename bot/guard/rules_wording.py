@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 
 from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.guard.wording import Lexicon, plain, sentences
@@ -15,7 +16,7 @@ POST_CHARACTERS = 1800  # Discord takes 2,000; the name line and a completing se
 
 _BLOCK_QUOTE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _QUOTED = re.compile(r"「[^「」]{1,400}」|『[^『』]{1,400}』|\"[^\"\n]{1,400}\"|“[^“”]{1,400}”")
-_MASS = re.compile(r"(?<![\w.])@\s?(?:everyone|here)\b(?!\.\w)|<@&\d+>", re.IGNORECASE)
+_MASS = re.compile(r"(?<![a-z0-9_.])@\s?(?:everyone|here)\b(?!\.\w)|<@&\d+>", re.IGNORECASE)
 _MENTION = re.compile(r"<@!?(\d+)>")
 _INVITE = re.compile(r"discord(?:\.gg|(?:app)?\.com/invite)/\w", re.IGNORECASE)
 _LINKS = re.compile(r"https?://\S+|<[@#:/at][^>\s]*>|`[^`]*`|[#@]\w+")
@@ -23,6 +24,8 @@ _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _JAPANESE = re.compile(rf"[\u3040-\u30ff{_HAN}]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _LATIN_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+# English posts hold a third of function words or more; a list of names few, another European language next to none.
+_COMMON_SHARE = 0.1
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 
 
@@ -169,7 +172,7 @@ def _is_english(bare: str, parts: list[str], lexicon: Lexicon) -> bool:
             return False
     words = [w.lower() for w in _LATIN_WORD.findall(bare)]
     common = frozenset(lexicon.list("common_words"))
-    return len(words) < 10 or any(w in common for w in words)
+    return len(words) < 10 or sum(w in common for w in words) >= _COMMON_SHARE * len(words)
 
 
 def _addresses(text: str, lexicon: Lexicon) -> bool:
@@ -197,7 +200,6 @@ def _without_quotes(text: str, *, only_attributed: bool, said: re.Pattern[str] |
 
 def _hours_and_minutes(text: str, minutes: int) -> bool:
     found = [f for f in figures(text) if f.unit == "min"]
-    pairs = zip(found, found[1:], strict=False)
     return any(
-        b.span[0] - a.span[1] <= 5 and a.value + b.value == minutes and a.value % 60 == 0 for a, b in pairs
+        b.span[0] - a.span[1] <= 5 and a.value + b.value == minutes and a.value % 60 == 0 for a, b in pairwise(found)
     )
