@@ -106,13 +106,13 @@ _NEGATION = re.compile(
 )  # fmt: skip
 # Words that look like a negation and are none, or two that make an affirmation.
 _NO_NEGATION = re.compile(
-    r"\bnot only\b|\bwhether or not\b|\bor not\b|\bif not\b|\bno doubt\b|\bno problem\b|\bno objections?\b|\bwhy not\b"
+    r"\bnot only\b|\bwhether or not\b|\bor not\b|\bif not\b|\bno doubt\b|\bno problem\b|\b(?:no|without) (?:any )?objections?\b|\bwhy not\b"
     r"|\bno one else\b|\bnot just\b|^no[,.!]\s|\b(?:isn't|aren't|don't|doesn't|won't|wasn't|didn't) (?:it|we|you|they)\b\s*\?"
     r"|\bnon-stop\b|\bstop(?:ped)? by\b|\bdrop(?:s|ped)? (?:by|in|off)\b|\bdrop-?down\b|\bdon't forget\b|\bnothing (?:more|else)\b"
     r"|\bunless\b|\bregardless\b|\bnevertheless\b|\bnonetheless\b|\bwireless(?:ly)?\b|\bserverless\b|\bstateless\b|\bblessed?\b|\bseamless(?:ly)?\b|\bcountless\b"
     r"|かもしれない|かも知れない|しかない|なけれ?ば(?:なら|いけ|だめ|ダメ)(?:ない|ません)?|なくては(?:なら|いけ)(?:ない|ません)|ないと(?:いけない|いけません|だめ|ならない)"
     r"|ざるを得ない|(?:では|じゃ)ない(?:か|です|でしょう)|ませんか|ないか(?=[。？?\s]|$)|に違いない|間違いな[いく]|に?違いありません|問題な[いし]|少ない|危ない|もったいない"
-    r"|異議なし|異論なし|やむを得ない|欠かせない|なくはない|ないわけではない|ないことはない|に他ならない|忘れない|忘れず|はずし方|限らず|のみならず|だけで(?:は)?なく|問わず|必ず|まず|はず",
+    r"|(?:異議|異論|反対|反対意見)(?:は|も)?(?:なし|な[いく]|ありません)|やむを得ない|欠かせない|なくはない|ないわけではない|ないことはない|に他ならない|忘れない|忘れず|はずし方|限らず|のみならず|だけで(?:は)?なく|問わず|必ず|まず|はず",
     re.I,
 )  # fmt: skip
 _FORBIDS = re.compile(
@@ -267,11 +267,10 @@ def _negation_agrees(text: str, source: str) -> bool:
     theirs = clauses(source)
     if len(_read(text)[1]) == len(_read(source)[1]):
         return True
-    for clause in clauses(text):
-        other = _counterpart(clause, theirs)
-        if _parity(clause) != (_parity(other) if other is not None else _parity(source)):
-            return False
-    return True
+    paired = [(c, other) for c in clauses(text) if (other := _counterpart(c, theirs)) is not None]
+    if not paired:
+        return _parity(text) == _parity(source)
+    return all(_parity(clause) == _parity(other) for clause, other in paired)
 
 
 def agree(text: str, source: str, names: Iterable[str] = ()) -> str | None:
