@@ -164,7 +164,7 @@ def _proposal(item: Item, language: Language) -> str:
 def _action(item: Item, language: Language) -> str:
     key = "board.owner" if item.owner else "board.no_owner"
     owner = t(key, language, owner=display(item.owner or ""))
-    due = " " + t("board.due", language, due=display(item.due)) if item.due else ""
+    due = t("board.due", language, due=display(item.due)) if item.due else ""
     return f"**#{item.number}** {brief(item.text, LINE)} {owner}{due}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bot.meeting.display import display, literal, one_line
@@ -32,12 +33,17 @@ def covers(document: Part, text: str) -> list[str]:
         for part in document[section]:
             label = f"{section} #{part['number']}"
             tries: list[list[str]] = [
-                [f"{label}: {name}" for name, fragment in _details(part) if fragment not in block]
+                [f"{label}: {name}" for name, fragment in _details(part) if not _stands(fragment, block)]
                 for block in _blocks(text, entry_head(part))
             ]
             fewest: list[str] = min(tries, key=len, default=[label])
             lacking += fewest
     return lacking
+
+
+def _stands(fragment: str, block: str) -> bool:
+    """True where the block holds it, and not merely the beginning of a longer number."""
+    return re.search(re.escape(fragment) + r"(?!\d)", block) is not None
 
 
 def _blocks(text: str, head: str) -> Iterator[str]:
