@@ -11,6 +11,7 @@ import hashlib
 
 from pydantic import BaseModel
 
+from bot.meeting import replies
 from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, Item, Message, Phase, Route, Scene
 from bot.meeting.text import fold
@@ -111,14 +112,10 @@ def _turn(scene: Scene) -> TurnOut:
 
 def _wish(scene: Scene) -> str | None:
     """The words of the newest unread message in which a person asks to end the meeting."""
-    try:
-        from bot.meeting import replies  # type: ignore[attr-defined]
-    except ImportError:
-        return None
     for message in reversed(scene.unread):
         for language in LANGUAGES:
-            if replies.closing_wish(message.text, words(language)):
-                return message.text
+            if wish := replies.closing_wish(message.text, words(language)):
+                return wish
     return None
 
 
@@ -160,7 +157,8 @@ def _missing(scene: Scene, entries: list[EntryOut]) -> str | None:
 
 
 def _addressed(scene: Scene, message: Message) -> str:
-    if scene.meeting.closing and _asks_for(message.text, "summary"):
+    wants_summary = any(replies.asks_summary(message.text, words(language)) for language in LANGUAGES)
+    if scene.meeting.closing and (wants_summary or _asks_for(message.text, "summary")):
         return phrase(scene, "minutes_follow")
     answer = _answer(scene, message.text)
     if answer.cites or _asks_for(message.text, "summary"):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from bot.meeting import marks
+from bot.meeting import marks, replies
 from bot.meeting.model import LANGUAGES, Entry, EntryKind, Message, Origin, Scene
 from bot.meeting.polarity import sentences
 from bot.meeting.text import fold, squeeze
@@ -141,14 +141,6 @@ def _scribed(line: str, names: Sequence[str]) -> str | None:
 
 
 @cache
-def _cue(word: str) -> re.Pattern[str]:
-    """A cue as a pattern on folded text: Latin words whole, Japanese ones anywhere."""
-    start = r"(?<![a-z0-9])" if _LATIN.match(word) else ""
-    end = r"(?![a-z0-9])" if _LATIN.match(word[-1]) else ""
-    return re.compile(start + re.escape(word) + end)
-
-
-@cache
 def _named(name: str, glue: str) -> re.Pattern[str]:
     """A participant's name at the start of a clause, followed by what gives the task to that person."""
     end = r"(?![a-z0-9])" if _LATIN.match(glue[-1]) else ""
@@ -157,7 +149,7 @@ def _named(name: str, glue: str) -> re.Pattern[str]:
 
 def says(folded: str, books: Sequence[Words], name: str) -> bool:
     """Whether one of the cues `cues.<name>` stands in folded text, in any language."""
-    return any(_cue(word).search(folded) for book in books for word in book[f"cues.{name}"])
+    return any(replies.holds_any(folded, book, f"cues.{name}") for book in books)
 
 
 def _decision(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryOut | None:
