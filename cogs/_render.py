@@ -173,7 +173,7 @@ async def defer(interaction: discord.Interaction[Any]) -> None:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Did an answer to an interaction get lost on the way (or come too late), rather than being wrong itself?"""
+    """Was an answer to an interaction lost on the way, or too late, rather than wrong itself?"""
     if isinstance(error, discord.HTTPException):
         return error.code in _LOST or error.status >= 500 or error.status == 429
     return True

@@ -132,7 +132,8 @@ class DiscordStage:
         return Place(place.guild_id, message_id)  # a thread made from a message has that message's id
 
     async def history(self, place: Place, after: int, limit: int | None = None) -> list[Seen]:
-        messages = self._channel(place).history(after=discord.Object(after), limit=limit, oldest_first=True)
+        start = discord.Object(max(after, 1))  # 0 reads as "no limit", which would begin at the newest page
+        messages = self._channel(place).history(after=start, limit=limit, oldest_first=True)
         found: list[Seen] = []
         while True:
             async with self._request():  # at most one page of 100 is fetched within

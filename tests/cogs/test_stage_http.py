@@ -1,0 +1,288 @@
+"""The stage over discord.py's real HTTP client, against a server that fails in every way Discord does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+import discord
+import pytest
+from aiohttp import web
+
+from bot.errors import StageError
+from bot.meeting.model import Persona
+from bot.stage import Attachment, Button, Outgoing, Place, Refused, Uncertain
+from bot.stage import Busy as BusyError
+from cogs._stage import DiscordStage, stage_error
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+PLACE = Place(1, 2)
+POST = Outgoing("本文", Persona.FACILITATOR, "ja", nonce="0123456789abcdef012345678")
+USER = {"id": "99", "username": "ketsugi", "discriminator": "0", "avatar": None, "bot": True}
+VIA = {"Via": "1.1 google"}  # discord.py takes a 429 without it for Cloudflare's
+
+
+def message(message_id: int = 7) -> dict[str, Any]:
+    return {
+        "id": str(message_id),
+        "channel_id": "2",
+        "author": USER,
+        "content": "本文",
+        "timestamp": "2026-12-01T09:00:00+00:00",
+        "edited_timestamp": None,
+        "tts": False,
+        "mention_everyone": False,
+        "mentions": [],
+        "mention_roles": [],
+        "attachments": [],
+        "embeds": [],
+        "pinned": False,
+        "type": 0,
+    }
+
+
+class Stub:
+    """A Discord that logs requests in and answers all others as told; `bodies` holds what was posted."""
+
+    def __init__(self) -> None:
+        self.answer: Answer = self.ok
+        self.requests: list[tuple[str, str]] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.never = asyncio.Event()
+
+    async def ok(self, request: web.Request) -> web.StreamResponse:
+        return web.json_response(message())
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        path = request.path.removeprefix("/api")
+        if path == "/users/@me":
+            return web.json_response(USER)
+        if path == "/oauth2/applications/@me":
+            application = {"id": "99", "name": "k", "description": "", "flags": 0, "verify_key": ""}
+            return web.json_response(application | {"bot_public": True, "bot_require_code_grant": False})
+        self.requests.append((request.method, path))
+        if request.content_type == "application/json":
+            self.bodies.append(await request.json())
+        elif request.content_type == "multipart/form-data":
+            form = await request.post()
+            self.bodies.append(
+                json.loads(str(form["payload_json"])) | {"files": [k for k in form if k != "payload_json"]}
+            )
+        return await self.answer(request)
+
+
+@pytest.fixture
+async def stub(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stub]:
+    made = Stub()
+    app = web.Application()
+    app.router.add_route("*", "/{rest:.*}", made.handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    assert site._server is not None
+    port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+    monkeypatch.setattr(discord.http.Route, "BASE", f"http://127.0.0.1:{port}/api")
+
+    async def at_once(seconds: float) -> None:
+        """discord.py's pauses between its own attempts."""
+
+    monkeypatch.setattr(discord.http, "asyncio", SimpleNamespace(**(vars(asyncio) | {"sleep": at_once})))
+    yield made
+    made.never.set()
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def client(stub: Stub) -> AsyncIterator[discord.Client]:
+    made = discord.Client(intents=discord.Intents(guilds=True), max_ratelimit_timeout=30.0)
+    await made.login("a.b.c")
+    made._connection._add_guild_from_data({"id": "1", "name": "g", "roles": []})  # type: ignore[typeddict-item]
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def stage(client: discord.Client) -> DiscordStage:
+    return DiscordStage(client, timeout=5.0)
+
+
+def failing(status: int, code: int = 0, headers: dict[str, str] | None = None, **body: Any) -> Answer:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"code": code, "message": "no"} | body, status=status, headers=headers)
+
+    return answer
+
+
+async def say(stage: DiscordStage) -> StageError:
+    with pytest.raises(StageError) as failed:
+        await stage.say(PLACE, POST)
+    return failed.value
+
+
+async def test_a_post_carries_its_nonce_and_pings_nobody(stub: Stub, stage: DiscordStage) -> None:
+    assert await stage.say(PLACE, POST) == 7
+    (sent,) = stub.bodies
+    assert sent["nonce"] == POST.nonce
+    assert sent["enforce_nonce"] is True
+    assert sent["allowed_mentions"] == {"parse": []}
+    assert sent["content"] == "**🧭 進行**\n本文"
+
+
+async def test_a_reply_survives_the_loss_of_what_it_answers(stub: Stub, stage: DiscordStage) -> None:
+    await stage.say(PLACE, Outgoing("x", reply_to=5))
+    reference = stub.bodies[0]["message_reference"]
+    assert reference == {"message_id": "5", "channel_id": "2", "guild_id": "1", "fail_if_not_exists": False}
+    assert stub.bodies[0]["allowed_mentions"] == {"parse": [], "replied_user": False}
+
+
+async def test_files_and_buttons_go_out_in_one_message(stub: Stub, stage: DiscordStage) -> None:
+    files = (Attachment("minutes.md", b"# m"), Attachment("minutes.json", b"{}"))
+    post = Outgoing("", files=files, buttons=(Button("end", "終える"),), meeting_id=3, nonce="n")
+    await stage.say(PLACE, post)
+    (sent,) = stub.bodies
+    assert [a["filename"] for a in sent["attachments"]] == ["minutes.md", "minutes.json"]
+    assert sent["files"] == ["files[0]", "files[1]"]
+    assert sent["components"][0]["components"][0]["custom_id"] == "ketsugi:end:3"
+
+
+@pytest.mark.parametrize(("status", "requests"), [(500, 5), (502, 5), (504, 5), (524, 5), (501, 1)])
+async def test_a_server_error_leaves_it_open_whether_it_was_done(
+    stub: Stub, stage: DiscordStage, status: int, requests: int
+) -> None:
+    stub.answer = failing(status)
+    assert isinstance(await say(stage), Uncertain)
+    assert len(stub.requests) == requests
+    assert {body["nonce"] for body in stub.bodies} == {POST.nonce}
+
+
+async def test_an_overloaded_server_is_asked_again_later(stub: Stub, stage: DiscordStage) -> None:
+    stub.answer = failing(503)
+    error = await say(stage)
+    assert isinstance(error, BusyError)
+    assert error.retry_after == 5.0
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "wait"),
+    [
+        (VIA, {"retry_after": 3600.0}, 3600.0),
+        ({"Retry-After": "40"}, {}, 40.0),
+        ({}, {}, 60.0),
+        ({"Retry-After": "soon"}, {}, 60.0),
+    ],
+)
+async def test_rate_limits_name_their_wait(
+    stub: Stub, stage: DiscordStage, headers: dict[str, str], body: dict[str, Any], wait: float
+) -> None:
+    stub.answer = failing(429, headers=headers, **body)
+    error = await say(stage)
+    assert isinstance(error, BusyError)
+    assert error.retry_after == wait
+
+
+async def test_a_short_rate_limit_is_waited_out(stub: Stub, stage: DiscordStage) -> None:
+    async def once(request: web.Request) -> web.StreamResponse:
+        stub.answer = stub.ok
+        return await failing(429, headers=VIA, retry_after=0.5)(request)
+
+    stub.answer = once
+    assert await stage.say(PLACE, POST) == 7
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "reason"),
+    [
+        (404, 10003, "gone"),
+        (404, 10004, "gone"),
+        (404, 10008, "gone"),
+        (404, 0, "gone"),
+        (403, 50001, "forbidden"),
+        (403, 50013, "forbidden"),
+        (403, 50007, "forbidden"),
+        (403, 0, "forbidden"),
+        (401, 0, "forbidden"),
+        (400, 160005, "locked"),
+        (403, 160005, "locked"),
+        (400, 50083, "locked"),
+        (400, 30046, "too_old"),
+        (400, 50035, "invalid"),
+        (400, 160004, "invalid"),
+        (413, 40005, "invalid"),
+    ],
+)
+async def test_refusals_say_why(stub: Stub, stage: DiscordStage, status: int, code: int, reason: str) -> None:
+    stub.answer = failing(status, code)
+    error = await say(stage)
+    assert isinstance(error, Refused)
+    assert error.reason == reason
+    assert len(stub.requests) == 1
+
+
+async def test_a_dropped_connection_and_a_hang_are_uncertain(stub: Stub, client: discord.Client) -> None:
+    async def drop(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    async def hang(request: web.Request) -> web.StreamResponse:
+        await stub.never.wait()
+        return web.Response()
+
+    for answer in (drop, hang):
+        stub.answer = answer
+        assert isinstance(await say(DiscordStage(client, timeout=0.2)), Uncertain)
+
+
+async def test_nobody_listening_and_a_closed_client_are_uncertain(
+    stub: Stub, client: discord.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = DiscordStage(client, timeout=5.0)
+    base = discord.http.Route.BASE
+    monkeypatch.setattr(discord.http.Route, "BASE", "http://127.0.0.1:9/api")
+    assert isinstance(await say(stage), Uncertain)
+    monkeypatch.setattr(discord.http.Route, "BASE", base)
+    await client.close()
+    assert isinstance(await say(stage), Uncertain)
+
+
+async def test_an_existing_thread_is_used(stub: Stub, stage: DiscordStage) -> None:
+    stub.answer = failing(400, 160004)
+    assert await stage.open_thread(PLACE, 55, "議事録") == Place(1, 55)
+    assert stub.requests == [("POST", "/channels/2/messages/55/threads")]
+    stub.answer = failing(403, 50013)
+    with pytest.raises(Refused) as refused:
+        await stage.open_thread(PLACE, 55, "議事録")
+    assert refused.value.reason == "forbidden"
+
+
+async def test_every_other_request_fails_the_same_way(stub: Stub, stage: DiscordStage) -> None:
+    stub.answer = failing(403, 50001)
+    for call in (
+        stage.edit(PLACE, 7, POST),
+        stage.react(PLACE, 7, "📌"),
+        stage.history(PLACE, 0),
+        stage.direct_message(4, POST),
+    ):
+        with pytest.raises(Refused) as refused:
+            await call
+        assert refused.value.reason == "forbidden"
+
+
+async def test_a_failed_pin_does_not_unsay_the_post(stub: Stub, stage: DiscordStage) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return await (failing(403, 50013) if request.method == "PUT" else stub.ok)(request)
+
+    stub.answer = answer
+    assert await stage.say(PLACE, Outgoing("ボード", pin=True)) == 7
+    assert [method for method, _ in stub.requests] == ["POST", "PUT"]
+
+
+@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError(), aiohttp.ServerDisconnectedError()])
+def test_a_broken_connection_says_nothing_of_the_deed(error: Exception) -> None:
+    assert isinstance(stage_error(error), Uncertain)
