@@ -1,6 +1,8 @@
-"""Does a decision break a constraint, or contradict another decision? Same subject, other value, bound or polarity.
+"""Does a decision break a constraint, or contradict another decision? Same subject, other value, bound or
+polarity.
 
-A hint for people, who decide (SPEC 2.6): it is built to miss a far-fetched contradiction rather than to cry wolf.
+A hint for people, who decide (SPEC 2.6): it is built to miss a far-fetched contradiction rather than to cry
+wolf.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ SAME_POLARITY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """`number` and `text` of the entry that the new text contradicts; reason: "value", "bound" or "polarity"."""
+    """`number` and `text` of the entry that the new text contradicts; reason: "value", "bound" or
+    "polarity"."""
 
     number: int
     reason: str
@@ -32,17 +35,20 @@ class Conflict:
 
 
 _REMOVES = re.compile(
-    r"撤廃|廃止|解除|なくす|無くす|外す|無制限|なしにする|\b(?:unlimited|no (?:limit|cap|maximum)|without (?:a )?limit)\b"
+    r"撤廃|廃止|解除|なくす|無くす|外す|無制限|なしにする|\b(?:unlimited|no (?:limit|cap|maximum)"
+    r"|without (?:a )?limit)\b"
     r"|\b(?:remov|lift|drop|abolish|scrap|eliminat|waiv)\w*\b",
     re.I,
 )
 _LIMIT_WORD = re.compile(r"上限|下限|制限|限度|\b(?:limit|cap|maximum|minimum|restriction)s?\b", re.I)
 _ALSO = re.compile(
-    r"にも|でも|も(?:対応|使|含|扱|可)|加え|併せて|あわせて|\b(?:also|too|as well|in addition|additionally|plus)\b",
+    r"にも|でも|も(?:対応|使|含|扱|可)|加え|併せて|あわせて|\b(?:also|too|as well|in addition|additionally"
+    r"|plus)\b",
     re.I,
 )
 _ALLOWS = re.compile(
-    r"認め(?:る|ます|た)|許可|許す|可(?:とする|能|$)|解禁|\b(?:allow(?:ed|s)?|permit(?:ted|s)?|enable[ds]?|legal|ok)\b",
+    r"認め(?:る|ます|た)|許可|許す|可(?:とする|能|$)|解禁|\b(?:allow(?:ed|s)?|permit(?:ted|s)?|enable[ds]?"
+    r"|legal|ok)\b",
     re.I,
 )
 _OPPOSITES = tuple(
@@ -64,25 +70,31 @@ _OPPOSITES = tuple(
         (r"延期|\bpostpone\w*\b|\bdelay\w*\b", r"前倒し|予定通り|予定どおり|\bas planned\b|\bbring forward\b"),
     )
 )  # fmt: skip
-# A subject and the one thing that it is said to be: "会場は大阪", "The venue will be Tokyo", "Database: MySQL".
+# A subject and the one thing that it is said to be: "会場は大阪", "The venue will be Tokyo", "Database:
+# MySQL".
 _COPULA = re.compile(
     r"^(?P<s>[^はが、。]{1,16}?)(?:は|が|[:：])\s*(?:必ず|絶対に?|常に)?\s*(?P<p>[^はがをにで、。]{1,16}?)"
-    r"\s*(?:のみ|だけ)?(?:です|だ|とする|とします|にする|にします|で行く|でいく|に決定(?:した|しました)?|に変更(?:する|します)?|に限る|に決まりました)?[。]?$"
+    r"\s*(?:のみ|だけ)?(?:です|だ|とする|とします|にする|にします|で行く|でいく|に決定(?:した|しました)?"
+    r"|に変更(?:する|します)?|に限る|に決まりました)?[。]?$"
 )
 _COPULA_EN = re.compile(
-    r"^(?:we (?:agreed|decided) (?:that )?)?(?:the |our )?(?P<s>[\w' -]{2,40}?)(?: is| are| will be| must be| shall be| should be|:)"
+    r"^(?:we (?:agreed|decided) (?:that )?)?(?:the |our )?(?P<s>[\w' -]{2,40}?)(?: is| are| will be"
+    r"| must be| shall be| should be|:)"
     r" (?:only |always |in |at |written in |an? |the )*(?P<p>[\w.+#' -]{2,30}?)(?: only)?[.]?$",
     re.I,
 )
 _STATE = re.compile(
-    r"\b\w+(?:ed|ing|ly)\b|\b(?:ready|important|done|due|clear|possible|fine|good|better|new|late|open|easy|simple|big|small"
-    r"|not|enough|able|free|paid|kept|held|sent|built|made|on|for|about|with|up)\b|する|した|し(?:て|ます)|い$|予定|ない|済み|専用|限定",
+    r"\b\w+(?:ed|ing|ly)\b|\b(?:ready|important|done|due|clear|possible|fine|good|better|new|late|open"
+    r"|easy|simple|big|small"
+    r"|not|enough|able|free|paid|kept|held|sent|built|made|on|for|about|with|up)\b|する|した|し(?:て|ます)"
+    r"|い$|予定|ない|済み|専用|限定",
     re.I,
 )
 
 
 def conflicts(text: str, against: Sequence[Item]) -> list[Conflict]:
-    """What of `against` (constraints and live decisions) the new decision `text` contradicts, in their order."""
+    """What of `against` (constraints and live decisions) the new decision `text` contradicts, in their
+    order."""
     found: list[Conflict] = []
     for item in against:
         reason = contradiction(text, item.text)

@@ -1,12 +1,17 @@
-"""Due dates as people say them, resolved against the day they were said on. Both languages, whatever the meeting's.
+"""Due dates as people say them, resolved against the day they were said on. Both languages, whatever the
+meeting's.
 
 Conventions (weeks begin on Monday):
-- a bare weekday, 今度の金曜, "by Friday", "coming Friday": the next such day, today included only with 今日 or "today";
+- a bare weekday, 今度の金曜, "by Friday", "coming Friday": the next such day, today included only with 今日
+  or "today";
 - 今週の金曜, "this Friday": that day of the current week, though it may have passed;
-- 来週の金曜, "Friday next week": that day of the next week; "next Friday" likewise (so that on a Wednesday it is
+- 来週の金曜, "Friday next week": that day of the next week; "next Friday" likewise (so that on a Wednesday
+  it is
   nine days away, not two); 再来週, "the week after next": two weeks on;
-- 今週中, 週末, "this week", "end of the week": Friday; 週明け: next Monday; 来週中, "next week": Friday of the next week;
-- 月末, "end of month": the last day; 来月, "next month" alone: the last day of the next month; 上旬, 中旬, 下旬: 10, 20, last;
+- 今週中, 週末, "this week", "end of the week": Friday; 週明け: next Monday; 来週中, "next week": Friday of
+  the next week;
+- 月末, "end of month": the last day; 来月, "next month" alone: the last day of the next month; 上旬, 中旬,
+  下旬: 10, 20, last;
 - a date without a year is the next such date, today included; a day of the month likewise.
 """
 
@@ -32,7 +37,8 @@ _EN_N = rf"(?:\d{{1,3}}|an?|{numerals.ENGLISH})"
 
 _ISO = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})(?!\d)")
 _JA_DATE = re.compile(
-    rf"(?P<when>来年|今年|再来年)?の?(?P<m>{_N})月の?(?P<d>{_N})日|(?<![\d/])(?P<m2>\d{{1,2}})/(?P<d2>\d{{1,2}})(?![\d/])"
+    rf"(?P<when>来年|今年|再来年)?の?(?P<m>{_N})月の?(?P<d>{_N})日"
+    rf"|(?<![\d/])(?P<m2>\d{{1,2}})/(?P<d2>\d{{1,2}})(?![\d/])"
 )
 _EN_DATE = re.compile(
     rf"\b{_MONTH} (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<y>\d{{4}})\b)?"
@@ -40,34 +46,42 @@ _EN_DATE = re.compile(
 )
 _JA_MONTH_DAY = re.compile(rf"(?P<when>再来月|来月|今月|翌月)の?(?P<d>{_N})日")
 _JA_MONTH_PART = re.compile(
-    rf"(?:(?P<when>再来月|来月|今月|翌月)|(?P<m>{_N})月)の?(?P<part>初め|上旬|中旬|半ば|下旬|末日?|中(?!旬)|いっぱい)?"
+    rf"(?:(?P<when>再来月|来月|今月|翌月)|(?P<m>{_N})月)の?(?P<part>初め|上旬|中旬|半ば|下旬|末日?"
+    rf"|中(?!旬)|いっぱい)?"
 )
 _JA_WEEKDAY = re.compile(
-    rf"(?P<when>再来週|来週|翌週|今週|今度|次)?の?[、\s(]?(?P<wd>[{_KANJI_DAYS}])曜日?|(?P<when2>再来週|来週|今週)の?(?P<wd2>[{_KANJI_DAYS}])(?=[にまは。、\s]|$)"
+    rf"(?P<when>再来週|来週|翌週|今週|今度|次)?の?[、\s(]?(?P<wd>[{_KANJI_DAYS}])曜日?|(?P<when2>再来週"
+    rf"|来週|今週)の?(?P<wd2>[{_KANJI_DAYS}])(?=[にまは。、\s]|$)"
 )
 _JA_WEEK = re.compile(
-    r"(?P<when>再来週|来週|翌週|今週)(?:の?(?P<part>頭|前半|半ば|中|いっぱい|末|後半))?|(?P<end>週末)|(?P<start>週明け)"
+    r"(?P<when>再来週|来週|翌週|今週)(?:の?(?P<part>頭|前半|半ば|中|いっぱい|末|後半))?|(?P<end>週末)"
+    r"|(?P<start>週明け)"
 )
 _JA_AFTER = re.compile(rf"(?P<n>{_N})(?P<u>日|週間?|[ヶヵかカケ]月|営業日|年)(?:後|以内|のうち)")
 _JA_DAY = re.compile(
     r"(?P<w>明々後日|しあさって|明後日|あさって|明日|あした|あす|翌日|本日|今日|きょう|今晩|今夜|当日)"
 )
 _EN_DAY = re.compile(
-    r"\bthe day after tomorrow\b|\btomorrow\b|\btoday\b|\btonight\b|\beod\b|\bend of (?:the )?day\b|\bcob\b|\basap\b"
+    r"\bthe day after tomorrow\b|\btomorrow\b|\btoday\b|\btonight\b|\beod\b|\bend of (?:the )?day\b"
+    r"|\bcob\b|\basap\b"
 )
 _EN_AFTER = re.compile(
-    rf"\b(?:in|within)(?: the next)? (?P<n>{_EN_N}) (?P<u>day|business day|working day|week|month|year)s?\b|\b(?P<n2>{_EN_N}) (?P<u2>day|week|month)s? from (?:now|today)\b"
+    rf"\b(?:in|within)(?: the next)? (?P<n>{_EN_N}) (?P<u>day|business day|working day|week|month"
+    rf"|year)s?\b|\b(?P<n2>{_EN_N}) (?P<u2>day|week|month)s? from (?:now|today)\b"
 )
 _EN_WEEKDAY = re.compile(
     rf"\b(?P<when>next|this|coming|on|by|until|before|due)? ?(?:week(?:'s)? (?:on )?)?\b{_WEEKDAY}"
     r"(?P<later> (?:of )?(?:next week|the week after next|this week|after next|week))?"
 )
 _EN_WEEK = re.compile(
-    r"\b(?:the )?(?P<after>week after next)\b|\bend of (?P<next>next )?(?:the |this )?week\b|\beow\b|\b(?P<which>this|next) week\b|\b(?:the )?(?P<we>weekend)\b"
+    r"\b(?:the )?(?P<after>week after next)\b|\bend of (?P<next>next )?(?:the |this )?week\b|\beow\b"
+    r"|\b(?P<which>this|next) week\b|\b(?:the )?(?P<we>weekend)\b"
 )
 _EN_MONTH = re.compile(
-    r"\b(?P<part>early|beginning of|start of|mid(?:dle of)?|late|end of)?[ -]?(?:the )?(?P<which>this |next )?month\b|\beom\b"
-    rf"|\b(?P<part2>early|beginning of|mid(?:dle of)?|late|end of|in|by|before|until|during)[ -](?:the end of )?{_MONTH}"
+    r"\b(?P<part>early|beginning of|start of|mid(?:dle of)?|late|end of)?[ -]?(?:the )?(?P<which>this "
+    r"|next )?month\b|\beom\b"
+    rf"|\b(?P<part2>early|beginning of|mid(?:dle of)?|late|end of|in|by|before|until"
+    rf"|during)[ -](?:the end of )?{_MONTH}"
 )
 _EN_QUARTER = re.compile(r"\bend of (?:the |this )?(?P<q>quarter|year)\b|\beoy\b|\beoq\b")
 _EN_NTH = re.compile(r"\b(?:the )?(?P<d>\d{1,2})(?:st|nd|rd|th)\b(?P<next> of next month)?")

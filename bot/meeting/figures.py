@@ -1,6 +1,7 @@
 """Figures of a text: numbers with their unit, dates, times, ranges, in both languages and any notation.
 
-Two texts are compared by their figures, never by their digits: "twenty-five minutes", "２５分" and "25 min" are one.
+Two texts are compared by their figures, never by their digits: "twenty-five minutes", "２５分" and "25 min"
+are one.
 A number in another unit is another figure; a number whose unit one side leaves out is the same one.
 """
 
@@ -36,7 +37,8 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
     (
         "人",
         1,
-        r"人(?![月日気件])|名(?![前称])|people\b|persons?\b|participants?\b|members?\b|attendees\b|headcount\b",
+        r"人(?![月日気件])|名(?![前称])|people\b|persons?\b|participants?\b|members?\b|attendees\b"
+        r"|headcount\b",
     ),
     ("回", 1, r"回|times\b"),
     ("倍", 1, r"倍|-?fold\b|x\b"),
@@ -52,12 +54,14 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
     (
         "",
         1,
-        r"つ|個|件|点(?!数)|本(?!当|来|番)|枚|台|社(?!内|員)|票|案(?!件|内)|種類?|段階|行(?!動|う|い|っ)|階|章|項目?",
+        r"つ|個|件|点(?!数)|本(?!当|来|番)|枚|台|社(?!内|員)|票|案(?!件|内)|種類?|段階|行(?!動|う|い|っ)"
+        r"|階|章|項目?",
     ),
     (
         "",
         1,
-        r"か所|ヶ所|箇所|品(?!質)|店舗?|冊|通(?!り|常|知)|問(?!題)|話|位|番|号|機能|画面|チーム|拠点|世帯|部署|等",
+        r"か所|ヶ所|箇所|品(?!質)|店舗?|冊|通(?!り|常|知)|問(?!題)|話|位|番|号|機能|画面|チーム|拠点|世帯"
+        r"|部署|等",
     ),
 )
 _MARKED = [
@@ -75,10 +79,12 @@ _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _KANJI_DAYS = "月火水木金土日"
 _NUM = rf"(?:\d{{1,2}}|{n.KANJI})"
 
-# What is written with digits and is no figure: links, mentions, timestamps, emoji, entry numbers, list numbering.
+# What is written with digits and is no figure: links, mentions, timestamps, emoji, entry numbers, list
+# numbering.
 _SKIP = re.compile(
     r"https?://\S+|<[@#:/at][^>\s]*>|`?#\d+\b|^\s*(?:[-*] )?\d{1,2}[.)](?=\s)"
-    r"|(?:決定(?:事項)?|提案|論点|宿題|未決|制約|項番|番号)\s?\d+(?![\d.]*\s?[つ件個点人円%])|\b[DQAP]\d{1,3}\b"
+    r"|(?:決定(?:事項)?|提案|論点|宿題|未決|制約|項番|番号)\s?\d+(?![\d.]*\s?[つ件個点人円%])"
+    r"|\b[DQAP]\d{1,3}\b"
     r"|\b(?:decision|proposal|question|action|entry|constraint|item) (?:no\.? ?|#)?\d+\b",
     re.I | re.M,
 )
@@ -95,7 +101,8 @@ _DATES = (
 )
 _MONTH_ALONE = re.compile(
     r"(?P<m>1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])月(?![曜間])"
-    r"|\b(?P<mw>January|February|April|June|July|August|September|October|November|December|Sept?|Oct|Nov|Dec|Jan"
+    r"|\b(?P<mw>January|February|April|June|July|August|September|October|November|December|Sept?|Oct|Nov"
+    r"|Dec|Jan"
     r"|Feb|Apr|Aug)\b|(?:\b(?:in|by|until|before|after|since|of|early|late|mid|next|this|from|to|for)[ -])"
     r"(?P<mp>May|March)\b"
 )
@@ -104,10 +111,12 @@ _WEEKDAY = re.compile(
 )
 _TIMES = (
     re.compile(
-        rf"(?P<half>午前|午後|朝|夕方|夜)?の?(?P<h>{_NUM})時(?!間|点|代|々|期)(?:(?P<half_past>半)|(?P<mi>{_NUM})分)?"
+        rf"(?P<half>午前|午後|朝|夕方|夜)?の?(?P<h>{_NUM})時(?!間|点|代|々|期)(?:(?P<half_past>半)"
+        rf"|(?P<mi>{_NUM})分)?"
     ),
     re.compile(
-        r"(?P<half>午前|午後)?(?<![\d:])(?P<h>[01]?\d|2[0-4]):(?P<mi>[0-5]\d)(?!:?\d)(?:\s?(?P<ap>[ap])\.?m\b\.?)?",
+        r"(?P<half>午前|午後)?(?<![\d:])(?P<h>[01]?\d"
+        r"|2[0-4]):(?P<mi>[0-5]\d)(?!:?\d)(?:\s?(?P<ap>[ap])\.?m\b\.?)?",
         re.I,
     ),
     re.compile(r"(?<![\d.])(?P<h>1[0-2]|0?[1-9])\s?(?P<ap>[ap])\.?m\b\.?", re.I),
@@ -117,7 +126,8 @@ _FRACTION = re.compile(
     rf"(?P<b>\d+|{n.KANJI})分の(?P<a>\d+|{n.KANJI})|(?<![\d/.])(?P<a2>\d)/(?P<b2>[2-9])(?![\d/])"
 )
 _ENGLISH_FRACTION = re.compile(
-    r"\b(?P<a>an?|one|two|three)[ -](?P<b>half|third|quarter|fifth|tenth)s?\b(?! (?:party|parties|person|time))",
+    r"\b(?P<a>an?|one|two|three)[ -](?P<b>half|third|quarter|fifth|tenth)s?\b(?! (?:party|parties|person"
+    r"|time))",
     re.I,
 )
 _HALF_OF = re.compile(
@@ -126,7 +136,8 @@ _HALF_OF = re.compile(
 _HALF = re.compile(r"半[分数額]|\bhalf\b|\bhalves\b|\bhalving\b", re.I)
 _ONE_UNIT = re.compile(r"\b(?:an?|each|per|every) (?P<u>second|minute|hour|day|week|month|year)\b", re.I)
 _LOOSE = re.compile(
-    r"\b(?P<w>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|once|twice|both|pair|couple|double"
+    r"\b(?P<w>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|once|twice|both|pair|couple"
+    r"|double"
     r"|twofold|triple|single|alone|daily|weekly|nought|none)\b|両方|両者|双方|倍増|倍に|単独|唯一",
     re.I,
 )
@@ -144,14 +155,17 @@ _LOOSE_VALUES |= {"両方": 2, "両者": 2, "双方": 2, "倍増": 2, "倍に": 
 _NUMBER = re.compile(
     rf"(?P<c>[$¥€£])?(?P<dotted>\d+(?:\.\d+){{2,}})"
     rf"|(?:(?P<c2>[$¥€£]) ?)?(?P<digits>(?:{n.DIGITS})(?:[ ]?(?:[万億兆千百]+(?:(?:{n.DIGITS})[万億千百]*)*"
-    r"|k(?![a-z])|bn\b|m(?=[\s,.]|$)|thousand\b|million\b|billion\b|hundred\b))?)(?P<ord>st\b|nd\b|rd\b|th\b)?"
+    r"|k(?![a-z])|bn\b|m(?=[\s,.]|$)|thousand\b|million\b|billion\b|hundred\b))?)(?P<ord>st\b|nd\b|rd\b"
+    r"|th\b)?"
     rf"|(?P<kanji>{n.KANJI})|\b(?P<words>{n.ENGLISH})",
     re.I,
 )
 # Kanji words that begin like a number with a counter and are none.
 _NO_NUMBER = re.compile(
-    r"一(?:部|度|番|緒|旦|方|般|切|貫|致|応|覧|括|律|時(?!間)|定|見|言|種|気|同|層|瞬|連|本化|人ひとり|つ一つ|つひとつ)"
-    r"|十分(?!間|前|後|以内|ほど|くらい|ぐらい|程度|休|延|短|早|遅|ずつ|経|おき|待|押)|万(?:が一|一|全)|千葉|三重県|百科|四国|九州|八王子|一致"
+    r"一(?:部|度|番|緒|旦|方|般|切|貫|致|応|覧|括|律|時(?!間)|定|見|言|種|気|同|層|瞬|連|本化|人ひとり"
+    r"|つ一つ|つひとつ)"
+    r"|十分(?!間|前|後|以内|ほど|くらい|ぐらい|程度|休|延|短|早|遅|ずつ|経|おき|待|押)|万(?:が一|一|全)"
+    r"|千葉|三重県|百科|四国|九州|八王子|一致"
 )
 _NO_NUMBER_BEFORE = "統唯逐均単同随専画数何幾万"
 _RANGE = re.compile(r"\s?(?:〜|~|－|–|—|-|から|ないし|、|to|or|and)\s?", re.I)
@@ -159,9 +173,11 @@ _RANGE = re.compile(r"\s?(?:〜|~|－|–|—|-|から|ないし|、|to|or|and)\
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure. `value` is in the canonical unit, `raw` the number as said; `span` are offsets into the text.
+    """One figure. `value` is in the canonical unit, `raw` the number as said; `span` are offsets into the
+    text.
 
-    unit: "min" (durations), "month", "%", "円", "$", "人" ...; "date" (value = month * 100 + day), "monthname",
+    unit: "min" (durations), "month", "%", "円", "$", "人" ...; "date" (value = month * 100 + day),
+    "monthname",
     "year", "weekday" (0 = Monday), "time" (minutes of the day), "version", or "" where none is said. `sure` is False
     where the words may be no figure at all ("one", "first", "half"): such a figure supports, but never accuses.
     """

@@ -1,7 +1,9 @@
 """From what a model believes to what the ledger may hold (SPEC 2.5).
 
-A claim counts only if its quote stands in one message that a person of this meeting wrote. Whatever the model made of
-the words, numbers, bounds, negation and owner are those of the sentence the quote stands in; where the model's text
+A claim counts only if its quote stands in one message that a person of this meeting wrote. Whatever the
+model made of
+the words, numbers, bounds, negation and owner are those of the sentence the quote stands in; where the
+model's text
 says otherwise, the sentence itself is recorded.
 """
 
@@ -55,8 +57,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Why a claim is no entry, in one word for records: "kind", "quote_short", "quote_missing", "quoted_words"
-    (another's words, in a quote or code block), "already_read", "order" (a sentence that orders the bot to record),
+    """Why a claim is no entry, in one word for records: "kind", "quote_short", "quote_missing",
+    "quoted_words"
+    (another's words, in a quote or code block), "already_read", "order" (a sentence that orders the bot to
+    record),
     "target" (nothing there to revise, retract or answer), "cue" (a retraction whose words retract nothing), "same"."""
 
     reason: str
@@ -68,50 +72,72 @@ _QUOTED_REST = re.compile(r"^[ \t]*>>>.*\Z", re.M | re.S)
 
 # Text that talks to the machine: everything in such a message is data, nothing in it an entry.
 _OVERRIDE = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:above|previous|prior|earlier|instructions?|rules?|everything|prompts?)\b"
-    r"|\bsystem prompt\b|\byou are (?:now|no longer)\b|</?(?:system|instructions?|assistant|application)[ >]|\bnew instructions?:"
-    r"|(?:以上|上記|これまで|今まで|前述|直前|以前|すべて|全て|先ほど)の?(?:指示|内容|発言|ルール|命令|会話|プロンプト|こと)?(?:を|は)?(?:すべて|全て|全部)?(?:無視|忘れ)"
-    r"|システムプロンプト|(?:あなた|君|お前)は(?:今|いま)から|新しい指示[:：]|(?:指示|ルール|命令)を(?:無視|上書き)",
+    r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:above|previous|prior|earlier|instructions?"
+    r"|rules?|everything|prompts?)\b"
+    r"|\bsystem prompt\b|\byou are (?:now|no longer)\b|</?(?:system|instructions?|assistant"
+    r"|application)[ >]|\bnew instructions?:"
+    r"|(?:以上|上記|これまで|今まで|前述|直前|以前|すべて|全て|先ほど)の?(?:指示|内容|発言|ルール|命令"
+    r"|会話|プロンプト|こと)?(?:を|は)?(?:すべて|全て|全部)?(?:無視|忘れ)"
+    r"|システムプロンプト|(?:あなた|君|お前)は(?:今|いま)から|新しい指示[:：]|(?:指示|ルール"
+    r"|命令)を(?:無視|上書き)",
     re.I,
 )  # fmt: skip
 # A sentence that orders the bot to record: the order is no decision of the room.
 _ORDER = re.compile(
-    r"(?:^|[.!,:;]\s*|\bplease |\b(?:bot|assistant|facilitator|you)\b[,:]? (?:must |should |shall |please )?|\band |\bthen |\bjust )"
-    r"(?:record|log|register|add|write|insert|enter|put|store|save|mark)\b(?:\s+(?:down|in|into|to|the|this|that|it|following|as|a|an"
-    r"|new|confirmed|one|ledger|minutes|our|us|we|all))*\s*(?::|\b(?:decisions?|actions?|entry|entries|constraints?|as decided|decided|agreed)\b)"
+    r"(?:^|[.!,:;]\s*|\bplease |\b(?:bot|assistant|facilitator|you)\b[,:]? (?:must |should |shall "
+    r"|please )?|\band |\bthen |\bjust )"
+    r"(?:record|log|register|add|write|insert|enter|put|store|save|mark)\b(?:\s+(?:down|in|into|to|the"
+    r"|this|that|it|following|as|a|an"
+    r"|new|confirmed|one|ledger|minutes|our|us|we|all))*\s*(?::|\b(?:decisions?|actions?|entry|entries"
+    r"|constraints?|as decided|decided|agreed)\b)"
     r"|(?:決定|合意|確定|制約|宿題|アクション)(?:事項)?(?:として|に)(?:記録|登録|追加|保存|記載|書き込)"
     r"|と(?:記録|登録|記載)(?:して|せよ|しろ|すること|しなさい|しておいて)"
-    r"|(?:台帳|議事録|決定事項|レジャー)に.{0,40}(?:追加|記録|登録|記載|書き込|書い|載せ|入れ)(?:して|せよ|しろ|しなさい|てください|ておいて|て(?=$|[。]))"
+    r"|(?:台帳|議事録|決定事項|レジャー)に.{0,40}(?:追加|記録|登録|記載|書き込|書い|載せ|入れ)(?:して|せよ"
+    r"|しろ|しなさい|てください|ておいて|て(?=$|[。]))"
     r"|(?:^|[、。:：]\s*)(?:次|以下)(?:の(?:内容|通り|とおり|文))?を(?:記録|登録|追加)|^記録[:：]",
     re.I,
 )  # fmt: skip
 _PROPOSES = re.compile(
-    r"[?？]\s*$|\b(?:how|what) about\b|\b(?:should|shall|could|can|may) (?:we|i)\b(?!\s+not only)|\bmaybe\b|\bperhaps\b|\bwhat if\b"
-    r"|\b(?:i|we|i'd|i'll|let me) (?:would )?(?:propose|suggest)\b|\bpropos(?:al|ed|ing)\b(?!\s+(?:is |was )?(?:accepted|approved|adopted))|\bwe (?:could|might)\b|\bi wonder\b"
-    r"|\bwhy (?:not|don't)\b|\bmy suggestion\b|\bwould it\b|\bi(?:'d| would) (?:like|prefer|rather)\b|\blet's (?:consider|think|discuss)\b|\bpossibly\b|\bone option\b"
-    r"|ませんか|どうでしょう|どうですか|どうだろう|どうかな|いかが|ましょうか|のはどう|ではどう|でしょうか|提案(?:です|します|した|があ|なの|として)|^提案"
-    r"|かもしれ|かも(?=$|[。、])|たほうがいい|た方がい|のでは(?:ない)?(?=$|[。、か])|かな(?=$|[。、〜ー])|たいです(?=$|[。、が])|と思うんですが|という案|案もあ|検討し",
+    r"[?？]\s*$|\b(?:how|what) about\b|\b(?:should|shall|could|can|may) (?:we|i)\b(?!\s+not only)"
+    r"|\bmaybe\b|\bperhaps\b|\bwhat if\b"
+    r"|\b(?:i|we|i'd|i'll|let me) (?:would )?(?:propose|suggest)\b|\bpropos(?:al|ed|ing)\b(?!\s+(?:is "
+    r"|was )?(?:accepted|approved|adopted))|\bwe (?:could|might)\b|\bi wonder\b"
+    r"|\bwhy (?:not|don't)\b|\bmy suggestion\b|\bwould it\b|\bi(?:'d| would) (?:like|prefer|rather)\b"
+    r"|\blet's (?:consider|think|discuss)\b|\bpossibly\b|\bone option\b"
+    r"|ませんか|どうでしょう|どうですか|どうだろう|どうかな|いかが|ましょうか|のはどう|ではどう|でしょうか"
+    r"|提案(?:です|します|した|があ|なの|として)|^提案"
+    r"|かもしれ|かも(?=$|[。、])|たほうがいい|た方がい|のでは(?:ない)?(?=$|[。、か])|かな(?=$|[。、〜ー])"
+    r"|たいです(?=$|[。、が])|と思うんですが|という案|案もあ|検討し",
     re.I,
 )  # fmt: skip
 _DECIDES = re.compile(
-    r"決定(?!的|し?て?い?な|では)|決まり|決めまし|決めた|合意し|にします(?!か)|で行きます|でいきます|ことにし(?:た|ます|ました)|確定"
-    r"|\b(?:decided|agreed|resolved|approved|we(?:'ll| will) go with|it is decided|final decision|accepted|settled)\b(?! on what| whether)",
+    r"決定(?!的|し?て?い?な|では)|決まり|決めまし|決めた|合意し|にします(?!か)|で行きます|でいきます"
+    r"|ことにし(?:た|ます|ました)|確定"
+    r"|\b(?:decided|agreed|resolved|approved|we(?:'ll| will) go with|it is decided|final decision|accepted"
+    r"|settled)\b(?! on what| whether)",
     re.I,
 )
 _UNDECIDED = re.compile(
-    r"決まって(?:い)?(?:ない|ません)|決めて(?:い)?(?:ない|ません)|決めら?れ(?:ない|ません)|決まら(?:ない|ず)|決定では(?:ない|あり)|決定して(?:い)?(?:ない|ません)|まだ決"
-    r"|未定|未決|保留|持ち帰|要検討|(?:後で|後日|次回|あとで)決め|\b(?:not|n't|never|nothing)\b.{0,14}\b(?:decided|agreed|settled|resolved|final|decide|agree)\b|\bundecided\b"
-    r"|\btbd\b|\bto be decided\b|\bstill open\b|\bdecide (?:later|next|on that later)\b|\bcome back to (?:this|that|it)\b",
+    r"決まって(?:い)?(?:ない|ません)|決めて(?:い)?(?:ない|ません)|決めら?れ(?:ない|ません)|決まら(?:ない"
+    r"|ず)|決定では(?:ない|あり)|決定して(?:い)?(?:ない|ません)|まだ決"
+    r"|未定|未決|保留|持ち帰|要検討|(?:後で|後日|次回|あとで)決め|\b(?:not|n't|never"
+    r"|nothing)\b.{0,14}\b(?:decided|agreed|settled|resolved|final|decide|agree)\b|\bundecided\b"
+    r"|\btbd\b|\bto be decided\b|\bstill open\b|\bdecide (?:later|next|on that later)\b"
+    r"|\bcome back to (?:this|that|it)\b",
     re.I,
 )  # fmt: skip
 _RETRACTS = re.compile(
-    r"撤回|取り消|取消|取りやめ|やめ|白紙|なしに|なしで|ナシ|見送|忘れて|却下|中止|破棄|\b(?:retract|withdraw|cancel|undo|scrap|revert|drop|reverse|never ?mind"
+    r"撤回|取り消|取消|取りやめ|やめ|白紙|なしに|なしで|ナシ|見送|忘れて|却下|中止|破棄|\b(?:retract"
+    r"|withdraw|cancel|undo|scrap|revert|drop|reverse|never ?mind"
     r"|forget|take (?:that|it) back|no longer|call(?:ed)? off|abandon|void)",
     re.I,
 )
-_TAKES_IT = re.compile(r"\bi(?:'ll| will| can| am going to|'m going to)\b|(?:私|僕|俺|自分)が|(?:やり|引き受け)ます(?!か)", re.I)
+_TAKES_IT = re.compile(
+    r"\bi(?:'ll| will| can| am going to|'m going to)\b|(?:私|僕|俺|自分)が|(?:やり|引き受け)ます(?!か)", re.I
+)
 _FIRST_PERSON = re.compile(
-    r"\b(?:i|i'll|i'm|i can|my|mine|me)\b|私|僕|俺|わたし|自分|(?:やり|引き受け|対応し|担当し|作り|作成し|書き|調べ|確認し|用意し|まとめ|連絡し|出し)ます(?!か)",
+    r"\b(?:i|i'll|i'm|i can|my|mine|me)\b|私|僕|俺|わたし|自分|(?:やり|引き受け|対応し|担当し|作り|作成し"
+    r"|書き|調べ|確認し|用意し|まとめ|連絡し|出し)ます(?!か)",
     re.I,
 )
 
@@ -136,7 +162,8 @@ def _squeezed(text: str) -> tuple[str, list[int]]:
 
 
 def locate(quote: str, text: str) -> tuple[int, int] | None:
-    """Where `quote` stands in `text`, whatever width, case and spacing; None where it does not (or is too short)."""
+    """Where `quote` stands in `text`, whatever width, case and spacing; None where it does not (or is too
+    short)."""
     wanted, (held, back) = _squeezed(quote)[0], _squeezed(text)
     if not wanted or (len(wanted) < MIN_QUOTE and wanted != held):
         return None
@@ -151,7 +178,8 @@ _SENTENCE_END = re.compile(r"[。！？!?\n\0]+|\.(?=\s|$)")
 
 
 def sentence_around(text: str, start: int, end: int) -> str:
-    """The whole sentences that the span lies in; a line that ends in a colon belongs to what it introduces."""
+    """The whole sentences that the span lies in; a line that ends in a colon belongs to what it
+    introduces."""
     ends = [
         m.end() for m in _SENTENCE_END.finditer(text) if not re.search(r"[:：]\s*$", text[: m.start() + 1])
     ]
@@ -183,7 +211,8 @@ def _find(
 
 
 def _ordered(sentence: str, index: int, messages: Sequence[Message]) -> bool:
-    """Whether the words are, or follow, an order to the bot; an order may be split over two messages of one author."""
+    """Whether the words are, or follow, an order to the bot; an order may be split over two messages of one
+    author."""
     message = messages[index]
     text = fold(message.text)
     if _OVERRIDE.search(text) or _ORDER.search(fold(sentence)):
@@ -276,7 +305,8 @@ def _same_person(a: str, b: str) -> bool:
 
 
 def resolve_due(due: str | None, sentence: str, message: Message, timezone: str, language: str) -> str | None:
-    """ISO date of a due date as the words bear it out, or the words where they name no day; None where none was said."""
+    """ISO date of a due date as the words bear it out, or the words where they name no day; None where none
+    was said."""
     if not due or not due.strip():
         return None
     today: date = message.at.astimezone(ZoneInfo(timezone)).date()
@@ -300,8 +330,10 @@ def ground(
 ) -> NewEntry | Rejected:
     """The entry that `proposed` may become, or why it becomes none.
 
-    `messages`: of this meeting, by people, in any order, older ones for context included. `cursor`: id of the last
-    message read before; only revisions, retractions and answers may rest on older ones. `timezone` (IANA) settles
+    `messages`: of this meeting, by people, in any order, older ones for context included. `cursor`: id of
+    the last
+    message read before; only revisions, retractions and answers may rest on older ones. `timezone` (IANA)
+    settles
     which day "tomorrow" was said on.
     """
     if proposed.kind not in _KINDS:

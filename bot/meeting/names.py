@@ -12,48 +12,66 @@ _JA_NAME = r"(?:[一-龥々ヶ]{1,4}|[ァ-ヴー]{2,10}|[A-Za-z][A-Za-z.]{1,20})
 _HONOURED = re.compile(rf"(?P<n>{_JA_NAME})(?:{_TITLES.split('|部長')[0]})(?![a-zぁ-んァ-ヴ]*(?:会|付|子))")
 _IN_CHARGE = re.compile(
     rf"(?:担当(?:者)?(?:は|[:：])\s?|オーナーは\s?)(?P<n>{_JA_NAME})(?=さん|氏|が|。|、|です|に|と|$)"
-    rf"|(?P<n2>[一-龥々]{{2,4}}|[ァ-ヴー]{{2,10}})が(?:担当|引き受け|対応(?:する|します)|まとめ(?:る|ます)|提案し|賛成し|反対し|発言し|述べ|指摘し)"
+    rf"|(?P<n2>[一-龥々]{{2,4}}|[ァ-ヴー]{{2,10}})が(?:担当|引き受け|対応(?:する|します)|まとめ(?:る|ます)"
+    rf"|提案し|賛成し|反対し|発言し|述べ|指摘し)"
 )
 _SAN = re.compile(r"\b(?P<n>[A-Z][A-Za-z]+)[- ](?:san|sama|kun|chan)\b")
 _AT = re.compile(r"(?<![\w.])[@＠](?P<n>[^\s@＠,.、。:：!?！？()（）<>]{2,32})")
 _TITLE_EN = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|Prof)\.? (?P<n>[A-Z][a-z]+)")
 _VERBS = (
-    "will|would|can|could|should|shall|has|is going to|agreed|suggested|proposed|said|asked|noted|argued|objected|offered|"
-    "volunteered|promised|takes|took|owns|volunteers|prefers|preferred|disagreed|raised|pointed out|reported|agrees|confirmed"
+    "will|would|can|could|should|shall|has|is going to|agreed|suggested|proposed|said|asked|noted|argued"
+    "|objected|offered|"
+    "volunteered|promised|takes|took|owns|volunteers|prefers|preferred|disagreed|raised|pointed out"
+    "|reported|agrees|confirmed"
 )
 _DOES = re.compile(rf"\b(?P<n>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:{_VERBS})\b")
 _ASKED = re.compile(
-    r"\b(?:ask|assigned to|owned by|according to|led by|proposed by|suggested by|thanks to|Owner:|owner is|raised by)"
+    r"\b(?:ask|assigned to|owned by|according to|led by|proposed by|suggested by|thanks to|Owner:|owner is"
+    r"|raised by)"
     r" (?P<n>[A-Z][a-z]+(?: [A-Z][a-z]+)?)\b"
 )
 # Capitalised at the start of a sentence, or common subjects of such verbs: no names of people.
 _COMMON = frozenset(
-    """the a an this that these those it he she we they you i there everyone everybody nobody someone somebody anyone
-    no one all both each some most many few other others another team group meeting chair who what which one two three
-    marketing sales engineering design product legal finance support security management development operations infra
-    january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday today tomorrow users customers people participants members developers engineers
-    designers nothing everything something release version project budget decision proposal question action option
-    plan deadline costs cost price then also if when after before but and so however decided next last first second
-    facilitator assistant bot minutes agenda here now such same documents spec specification app api server database
-    google microsoft apple amazon discord slack github japan tokyo china america europe english japanese""".split()
+    """the a an this that these those it he she we they you i there everyone everybody nobody someone
+    somebody anyone
+    no one all both each some most many few other others another team group meeting chair who what which one
+    two three
+    marketing sales engineering design product legal finance support security management development
+    operations infra
+    january february march april may june july august september october november december monday tuesday
+    wednesday
+    thursday friday saturday sunday today tomorrow users customers people participants members developers
+    engineers
+    designers nothing everything something release version project budget decision proposal question action
+    option
+    plan deadline costs cost price then also if when after before but and so however decided next last first
+    second
+    facilitator assistant bot minutes agenda here now such same documents spec specification app api server
+    database
+    google microsoft apple amazon discord slack github japan tokyo china america europe english
+    japanese""".split()
 )
 _JA_COMMON = frozenset(
-    "皆 みな お客 客 神 担当 全員 者 代表 司会 進行 議長 書記 参加者 自分 本人 相手 誰 何 方 業者 営業 開発 部長 課長 社長 先方"
-    " 両者 各自 奥 親 母 父 兄 姉 弟 妹 上司 部下 同僚 チーム ユーザー メンバー アシスタント ボット 運営 総務 人事 経理 広報 法務"
+    "皆 みな お客 客 神 担当 全員 者 代表 司会 進行 議長 書記 参加者 自分 本人 相手 誰 何 方 業者 営業 "
+    "開発 部長 課長 社長 先方"
+    " 両者 各自 奥 親 母 父 兄 姉 弟 妹 上司 部下 同僚 チーム ユーザー メンバー アシスタント ボット 運営 "
+    "総務 人事 経理 広報 法務"
     " 我々 私 僕 俺 複数 一部 多数 大多数 数名 仕様 無 有 同 多 同様 模 各 今 二人 三人 一人 他 残り 当社 会社 経営 現場".split()
 )
 _ENTRY = re.compile(
     r"(?<![\w#])#(?P<a>\d{1,4})\b(?!\d)"
-    r"|(?:決定(?:事項)?|提案|論点|宿題|未決(?:事項)?|制約|項番|番号|質問|アクション|項目)\s?[#＃]?(?P<b>\d{1,4})(?![\d.]*\s?[つ件個点人円%年月日回])"
+    r"|(?:決定(?:事項)?|提案|論点|宿題|未決(?:事項)?|制約|項番|番号|質問|アクション"
+    r"|項目)\s?[#＃]?(?P<b>\d{1,4})(?![\d.]*\s?[つ件個点人円%年月日回])"
     r"|\b[DQAPC](?P<c>\d{1,3})\b"
-    r"|\b(?:decision|proposal|question|action|entry|constraint|item)s? (?:no\.? ?|number |#)?(?P<d>\d{1,4})\b(?!%|\.\d)",
+    r"|\b(?:decision|proposal|question|action|entry|constraint|item)s? (?:no\.? ?|number "
+    r"|#)?(?P<d>\d{1,4})\b(?!%|\.\d)",
     re.I,
 )
 
 
 def entry_numbers(text: str) -> list[int]:
-    """Numbers of ledger entries that a text refers to: #3, 決定3, D3, "decision 3". 決定3件 counts, it refers to none."""
+    """Numbers of ledger entries that a text refers to: #3, 決定3, D3, "decision 3". 決定3件 counts, it
+    refers to none."""
     import unicodedata
 
     wide = unicodedata.normalize("NFKC", text)

@@ -7,7 +7,8 @@ import re
 _UNITS = {
     w: n
     for n, w in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+        "sixteen "
         "seventeen eighteen nineteen".split()
     )
 }

@@ -1,6 +1,7 @@
 """Bounds and negation of a sentence, and whether two texts agree in them (SPEC 2.5).
 
-A negation that belongs to a bound is part of it: "4以上は禁止", "must not exceed 3" and "no more than 3" are upper
+A negation that belongs to a bound is part of it: "4以上は禁止", "must not exceed 3" and "no more than 3"
+are upper
 bounds, "not before May" and "5月以降" lower ones. What is left is compared clause by clause.
 """
 
@@ -37,7 +38,8 @@ class Negation:
     word: str
 
 
-# --- bounds: (pattern, direction, inclusive, soft, may be turned round by a negation) ---------------------------
+# --- bounds: (pattern, direction, inclusive, soft, may be turned round by a negation)
+# ---------------------------
 _Cue = tuple[re.Pattern[str], Direction, bool, bool, bool]
 
 
@@ -82,47 +84,68 @@ _BEFORE = _cues(
     (r"(?:遅くとも|遅くて)", "max", True, True, False),
 )  # fmt: skip
 _BEFORE_GAP = re.compile(
-    r"[\s:：はをがにも、=,(（約でと]*(?:is|are|of|to|at|be|the|about|around|a|end of|early|mid|late|of)?(?:\s+(?:the|end of|about))?\s*$",
+    r"[\s:：はをがにも、=,(（約でと]*(?:is|are|of|to|at|be|the|about|around|a|end of|early|mid|late"
+    r"|of)?(?:\s+(?:the|end of|about))?\s*$",
     re.I,
 )
 
 _ONLY = re.compile(
-    r"\b(?:only|exclusively|solely|nothing but|single-purpose|restricted to)\b|のみ|だけ(?!で(?:なく|はなく))|に限(?:る|り|定|って|られ)|限定|専用",
+    r"\b(?:only|exclusively|solely|nothing but|single-purpose|restricted to)\b|のみ|だけ(?!で(?:なく"
+    r"|はなく))|に限(?:る|り|定|って|られ)|限定|専用",
     re.I,
 )
 _ONLY_SOFT = re.compile(rf"{_ONLY.pattern}|\b(?:just|alone|sole|-only|no other|single)\b|以外|に絞", re.I)
 
-# --- negation -------------------------------------------------------------------------------------------------
+# --- negation
+# -------------------------------------------------------------------------------------------------
 _NEGATION = re.compile(
-    r"\b(?:not|never|no(?!\.\s?\d)|none|nobody|nothing|neither|nor|without|cannot|forbid(?:s|den)?|prohibit(?:s|ed)?|ban(?:s|ned)?"
-    r"|reject(?:s|ed)?|decline[sd]?|drop(?:s|ped)?|remov(?:e|es|ed|al)|abolish(?:ed)?|cancel(?:l?ed|s)?|exclud(?:e|es|ed|ing)"
-    r"|except(?:ing)?|eliminat(?:e|es|ed)|delet(?:e|es|ed)|discontinu(?:e|ed)|scrap(?:ped)?|abandon(?:ed)?|lift(?:ed)?"
-    r"|revok(?:e|ed)|withdraw(?:n|s)?|stop(?:s|ped)?|skip(?:s|ped)?|avoid(?:s|ed)?|refus(?:e|es|ed)|disallow(?:s|ed)?|unlimited"
-    r"|postpone[sd]?|impossible|unnecessary|off-limits|out of scope|unacceptable|instead of|fails? to|waive[sd]?)\b"
+    r"\b(?:not|never|no(?!\.\s?\d)|none|nobody|nothing|neither|nor|without|cannot|forbid(?:s|den)?"
+    r"|prohibit(?:s|ed)?|ban(?:s|ned)?"
+    r"|reject(?:s|ed)?|decline[sd]?|drop(?:s|ped)?|remov(?:e|es|ed|al)|abolish(?:ed)?|cancel(?:l?ed|s)?"
+    r"|exclud(?:e|es|ed|ing)"
+    r"|except(?:ing)?|eliminat(?:e|es|ed)|delet(?:e|es|ed)|discontinu(?:e|ed)|scrap(?:ped)?|abandon(?:ed)?"
+    r"|lift(?:ed)?"
+    r"|revok(?:e|ed)|withdraw(?:n|s)?|stop(?:s|ped)?|skip(?:s|ped)?|avoid(?:s|ed)?|refus(?:e|es|ed)"
+    r"|disallow(?:s|ed)?|unlimited"
+    r"|postpone[sd]?|impossible|unnecessary|off-limits|out of scope|unacceptable|instead of|fails? to"
+    r"|waive[sd]?)\b"
     r"|(?:(?<=[a-z])n't|\bcant|\bdont|\bwont)\b|(?<=[a-z])-?less\b(?! than)"
-    r"|ない|無い|ません|なし(?!遂)|無し|せず|ずに|ぬ(?=[。、\s]|$)|禁止|禁ずる|禁じ|不可|不要|不採用|不許可|無用|撤廃|廃止|中止|却下|棄却"
-    r"|見送[りるっ]|取りや?め|取り止め|取り消[しす]|取消|やめ(?!る?か)|止める|止めて|否決|除外|除く|除き|削除|外す|外し|解除|凍結|無制限|ダメ|だめ|NG(?![A-Za-z])|以外",
+    r"|ない|無い|ません|なし(?!遂)|無し|せず|ずに|ぬ(?=[。、\s]|$)|禁止|禁ずる|禁じ|不可|不要|不採用"
+    r"|不許可|無用|撤廃|廃止|中止|却下|棄却"
+    r"|見送[りるっ]|取りや?め|取り止め|取り消[しす]|取消|やめ(?!る?か)|止める|止めて|否決|除外|除く|除き"
+    r"|削除|外す|外し|解除|凍結|無制限|ダメ|だめ|NG(?![A-Za-z])|以外",
     re.I,
 )  # fmt: skip
 # Words that look like a negation and are none, or two that make an affirmation.
 _NO_NEGATION = re.compile(
-    r"\bnot only\b|\bwhether or not\b|\bor not\b|\bif not\b|\bno doubt\b|\bno problem\b|\b(?:no|without) (?:any )?objections?\b|\bwhy not\b"
-    r"|\bno one else\b|\bnot just\b|^no[,.!]\s|\b(?:isn't|aren't|don't|doesn't|won't|wasn't|didn't) (?:it|we|you|they)\b\s*\?"
-    r"|\bnon-stop\b|\bstop(?:ped)? by\b|\bdrop(?:s|ped)? (?:by|in|off)\b|\bdrop-?down\b|\bdon't forget\b|\bnothing (?:more|else)\b"
-    r"|\bunless\b|\bregardless\b|\bnevertheless\b|\bnonetheless\b|\bwireless(?:ly)?\b|\bserverless\b|\bstateless\b|\bblessed?\b|\bseamless(?:ly)?\b|\bcountless\b"
-    r"|かもしれない|かも知れない|しかない|なけれ?ば(?:なら|いけ|だめ|ダメ)(?:ない|ません)?|なくては(?:なら|いけ)(?:ない|ません)|ないと(?:いけない|いけません|だめ|ならない)"
-    r"|ざるを得ない|(?:では|じゃ)ない(?:か|です|でしょう)|ませんか|ないか(?=[。？?\s]|$)|に違いない|間違いな[いく]|に?違いありません|問題な[いし]|少ない|危ない|もったいない"
-    r"|(?:異議|異論|反対|反対意見)(?:は|も)?(?:なし|な[いく]|ありません)|やむを得ない|欠かせない|なくはない|ないわけではない|ないことはない|に他ならない|忘れない|忘れず|はずし方|限らず|のみならず|だけで(?:は)?なく|問わず|必ず|まず|はず",
+    r"\bnot only\b|\bwhether or not\b|\bor not\b|\bif not\b|\bno doubt\b|\bno problem\b|\b(?:no"
+    r"|without) (?:any )?objections?\b|\bwhy not\b"
+    r"|\bno one else\b|\bnot just\b|^no[,.!]\s|\b(?:isn't|aren't|don't|doesn't|won't|wasn't|didn't) (?:it"
+    r"|we|you|they)\b\s*\?"
+    r"|\bnon-stop\b|\bstop(?:ped)? by\b|\bdrop(?:s|ped)? (?:by|in|off)\b|\bdrop-?down\b|\bdon't forget\b"
+    r"|\bnothing (?:more|else)\b"
+    r"|\bunless\b|\bregardless\b|\bnevertheless\b|\bnonetheless\b|\bwireless(?:ly)?\b|\bserverless\b"
+    r"|\bstateless\b|\bblessed?\b|\bseamless(?:ly)?\b|\bcountless\b"
+    r"|かもしれない|かも知れない|しかない|なけれ?ば(?:なら|いけ|だめ|ダメ)(?:ない|ません)?|なくては(?:なら"
+    r"|いけ)(?:ない|ません)|ないと(?:いけない|いけません|だめ|ならない)"
+    r"|ざるを得ない|(?:では|じゃ)ない(?:か|です|でしょう)|ませんか|ないか(?=[。？?\s]|$)|に違いない"
+    r"|間違いな[いく]|に?違いありません|問題な[いし]|少ない|危ない|もったいない"
+    r"|(?:異議|異論|反対|反対意見)(?:は|も)?(?:なし|な[いく]|ありません)|やむを得ない|欠かせない"
+    r"|なくはない|ないわけではない|ないことはない|に他ならない|忘れない|忘れず|はずし方|限らず|のみならず"
+    r"|だけで(?:は)?なく|問わず|必ず|まず|はず",
     re.I,
 )  # fmt: skip
 _FORBIDS = re.compile(
-    r"\b(?:forbidden|prohibited|banned|disallowed|unacceptable|off-limits|rejected|not (?:be )?(?:allowed|permitted|acceptable|accepted|ok)"
-    r"|(?:isn't|aren't) (?:allowed|permitted|acceptable|ok))\b|禁止|禁じ|不可|NG|ダメ|だめ|認めな|許さな|ない|ません|却下|せず",
+    r"\b(?:forbidden|prohibited|banned|disallowed|unacceptable|off-limits|rejected|not (?:be )?(?:allowed"
+    r"|permitted|acceptable|accepted|ok)"
+    r"|(?:isn't|aren't) (?:allowed|permitted|acceptable|ok))\b|禁止|禁じ|不可|NG|ダメ|だめ|認めな|許さな"
+    r"|ない|ません|却下|せず",
     re.I,
 )  # fmt: skip
 _SENTENCE = re.compile(r"(?<=[。！？!?；;\n])|(?<=\.)(?=\s|$)")
 _CLAUSE = re.compile(
-    r"[。！？!?；;\n]|\.(?=\s|$)|,(?!\d)|、|，|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\band (?=(?:do|will|must|should|can|never|no)\b)"
+    r"[。！？!?；;\n]|\.(?=\s|$)|,(?!\d)|、|，|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\band (?=(?:do"
+    r"|will|must|should|can|never|no)\b)"
     r"|(?<=[るたいすだん])(?:が|けど|けれど|し)(?=[、\s]?)(?![ぁ-ん]?[るたいす])|ただし|一方で?",
     re.I,
 )  # fmt: skip
@@ -276,7 +299,8 @@ def _negation_agrees(text: str, source: str) -> bool:
 def agree(text: str, source: str, names: Iterable[str] = ()) -> str | None:
     """None where numbers, bounds, negation and (of `names`) people of `text` agree with `source`.
 
-    Else one word: "figure" (a number the source does not hold), "bound" (a bound added, lost or turned), "negation",
+    Else one word: "figure" (a number the source does not hold), "bound" (a bound added, lost or turned),
+    "negation",
     "owner" (a name of `names` that stands in the text alone). `source` may say more than `text` does.
     """
     if unborne(text, figures(source)):

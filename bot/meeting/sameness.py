@@ -11,7 +11,8 @@ from bot.meeting.text import squeeze
 # Dice of content terms from which two wordings that agree in figures, bounds and polarity are one decision;
 # from the pairs of tests/meeting/data/same.jsonl.
 SAME = 0.6
-# A short wording wholly inside a longer one is the same from this containment, unless the longer adds a figure.
+# A short wording wholly inside a longer one is the same from this containment, unless the longer adds a
+# figure.
 WITHIN = 0.85
 
 

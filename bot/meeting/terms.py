@@ -10,26 +10,38 @@ from bot.meeting.text import fold
 _WORD = re.compile(r"[a-z0-9][a-z0-9'_-]*[a-z0-9]|[a-z0-9]")
 _JAPANESE = re.compile(r"[\u30a1-\u30ffー]{2,}|[\u3400-\u4dbf\u4e00-\u9fff々]+")
 _STOP = frozenset(
-    """a an the of to in on at by for from with as is are was were be been being do does did will would shall should
-    can could may might must have has had it its this that these those there we us our you your they their he she his
-    her i my me and or but so if then than not no nor never n't don't doesn't won't can't cannot only just also very
-    any all some each every more most less least up down out over under before after until till within into about
-    use used using let let's make made get go going need needs new us per via too own such what which who whom when
-    where how why please yes ok okay decided decision agreed agree team group everyone resolved max maximum min
-    minimum limit limited allow allowed forbid forbidden prohibit prohibited ban banned remove removed drop dropped
-    reject rejected require required monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays
-    thursdays fridays saturdays sundays january february march april june july august september october november
-    december two three four five six seven eight nine ten twenty thirty forty fifty hundred thousand million""".split()
+    """a an the of to in on at by for from with as is are was were be been being do does did will would
+    shall should
+    can could may might must have has had it its this that these those there we us our you your they their
+    he she his
+    her i my me and or but so if then than not no nor never n't don't doesn't won't can't cannot only just
+    also very
+    any all some each every more most less least up down out over under before after until till within into
+    about
+    use used using let let's make made get go going need needs new us per via too own such what which who
+    whom when
+    where how why please yes ok okay decided decision agreed agree team group everyone resolved max maximum
+    min
+    minimum limit limited allow allowed forbid forbidden prohibit prohibited ban banned remove removed drop
+    dropped
+    reject rejected require required monday tuesday wednesday thursday friday saturday sunday mondays
+    tuesdays wednesdays
+    thursdays fridays saturdays sundays january february march april june july august september october
+    november
+    december two three four five six seven eight nine ten twenty thirty forty fifty hundred thousand
+    million""".split()
 )
 _JA_STOP = re.compile(
-    "決定|合意|確定|必要|場合|禁止|撤廃|廃止|不要|不可|以上|以下|以内|未満|上限|下限|最大|最低|最小|必須|今回|予定|実施|対応|方針|全員"
+    "決定|合意|確定|必要|場合|禁止|撤廃|廃止|不要|不可|以上|以下|以内|未満|上限|下限|最大|最低|最小|必須"
+    "|今回|予定|実施|対応|方針|全員"
 )
 _JA_STOP_ALONE = frozenset("決使行為事者方必中化的用毎約計人個件月日年時分円名回")
 _SUFFIXES = ("ation", "ing", "ion", "ment", "er", "ed", "es", "ly", "s", "e")
 
 
 def stem(word: str) -> str:
-    """A crude stem: release, releases, released and releasing are one. Enough for overlap, not for display."""
+    """A crude stem: release, releases, released and releasing are one. Enough for overlap, not for
+    display."""
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     for suffix in _SUFFIXES:
@@ -41,7 +53,8 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def terms(text: str) -> frozenset[str]:
-    """Content terms: stems of English words without function words; katakana words; kanji bigrams (or a lone kanji).
+    """Content terms: stems of English words without function words; katakana words; kanji bigrams (or a
+    lone kanji).
 
     Numbers are left out: what a sentence is about does not change with its value.
     """

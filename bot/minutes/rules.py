@@ -1,6 +1,7 @@
 """Rules for the prose of minutes (SPEC 5). Everything else in minutes is rendered from the ledger by code.
 
-Each function gives one rule, must / rephrase; prose that fails twice is left out. `say` is the phrase book with the
+Each function gives one rule, must / rephrase; prose that fails twice is left out. `say` is the phrase book
+with the
 language filled in (`say(key, **values)`, keys under "minutes_rules").
 """
 
@@ -25,21 +26,28 @@ SETTLES = 0.6
 _SHOWN = 160
 
 _REPLACED = re.compile(
-    r"置き換|差し替|変更|改め|修正|見直|撤回|取り消|取消|取り下げ|覆|翻|当初|従来|以前の|旧|ではなく|代わ|変わ|白紙"
-    r"|\b(?:replac\w*|revis\w*|supersed\w*|chang\w*|instead|withdr\w*|retract\w*|revers\w*|overturn\w*|no longer|earlier|previous\w*"
+    r"置き換|差し替|変更|改め|修正|見直|撤回|取り消|取消|取り下げ|覆|翻|当初|従来|以前の|旧|ではなく|代わ"
+    r"|変わ|白紙"
+    r"|\b(?:replac\w*|revis\w*|supersed\w*|chang\w*|instead|withdr\w*|retract\w*|revers\w*|overturn\w*"
+    r"|no longer|earlier|previous\w*"
     r"|formerly|originally|at first|initially|amend\w*|updat\w*|dropped|undone)\b",
     re.I,
 )
 _SETTLED = re.compile(
-    r"決定(?!事項以外)|決ま(?:り|っ)|決め(?:た|まし)|合意|採用|確定|承認|ことに(?:なった|なりました|した|しました)|とする|とします|に決"
-    r"|\b(?:decided|agreed|settled|resolved|approved|chosen|chose|will|concluded|confirmed|adopted|selected|is to|are to|picked)\b",
+    r"決定(?!事項以外)|決ま(?:り|っ)|決め(?:た|まし)|合意|採用|確定|承認|ことに(?:なった|なりました|した"
+    r"|しました)|とする|とします|に決"
+    r"|\b(?:decided|agreed|settled|resolved|approved|chosen|chose|will|concluded|confirmed|adopted"
+    r"|selected|is to|are to|picked)\b",
     re.I,
 )
 _OPEN = re.compile(
-    r"未決|未定|決まって(?:い)?(?:ない|ません|おらず)|決まら|決めて(?:い)?(?:ない|ません)|決められ|合意に至|至ら(?:ず|な)|保留|持ち越|持ち帰|継続|検討|課題|次回|論点|残って|残る"
+    r"未決|未定|決まって(?:い)?(?:ない|ません|おらず)|決まら|決めて(?:い)?(?:ない|ません)|決められ"
+    r"|合意に至|至ら(?:ず|な)|保留|持ち越|持ち帰|継続|検討|課題|次回|論点|残って|残る"
     r"|結論(?:は|が)(?:出|まだ)|意見が(?:分か|割)|かどうか(?:は|が|を)|議論|対立"
-    r"|\b(?:open|undecided|unresolved|unsettled|pending|remain\w*|tbd|whether|questions?|yet to|to be decided|undetermined|left for|next meeting|disagree\w*"
-    r"|discuss\w*|debat\w*|not (?:yet )?(?:been )?(?:decided|settled|agreed|resolved|chosen)|no (?:decision|agreement|conclusion)|n't (?:decided?|agreed?|settled?))\b",
+    r"|\b(?:open|undecided|unresolved|unsettled|pending|remain\w*|tbd|whether|questions?|yet to"
+    r"|to be decided|undetermined|left for|next meeting|disagree\w*"
+    r"|discuss\w*|debat\w*|not (?:yet )?(?:been )?(?:decided|settled|agreed|resolved|chosen)"
+    r"|no (?:decision|agreement|conclusion)|n't (?:decided?|agreed?|settled?))\b",
     re.I,
 )
 
@@ -107,7 +115,8 @@ def no_unknown_names(known_names: Iterable[str], record: Callable[[], Iterable[s
 
 
 def replaced_called_replaced(view: LedgerView, say: Say) -> Rule:
-    """A decision that no longer holds, named by number or in its own words, is called replaced or withdrawn."""
+    """A decision that no longer holds, named by number or in its own words, is called replaced or
+    withdrawn."""
     gone = [i for i in view.of(EntryKind.DECISION, live=False) if not i.live]
     old = [(i, h) for i in view.decisions for h in i.history]
 
@@ -180,7 +189,8 @@ def _about_question(piece: str, question: Item, view: LedgerView) -> bool:
 
 
 def limits_kept(view: LedgerView, say: Say) -> Rule:
-    """Numbers, bounds and polarity of decisions and constraints are those of the ledger, sentence by sentence."""
+    """Numbers, bounds and polarity of decisions and constraints are those of the ledger, sentence by
+    sentence."""
     binding = (*view.decisions, *view.constraints)
 
     def check(candidate: Candidate) -> str | None:
@@ -236,7 +246,8 @@ def all_rules(
     say: Say,
     allowed: Iterable[Figure | float | date] = (),
 ) -> tuple[Rule, ...]:
-    """The minutes' own rules. `texts`: what the record holds beside the ledger (transcript, title, agenda)."""
+    """The minutes' own rules. `texts`: what the record holds beside the ledger (transcript, title,
+    agenda)."""
     names = tuple(known_names)
     held = [*texts, *_ledger_texts(view), *names]
     # The prose may count what the ledger holds.
