@@ -1,6 +1,6 @@
 """Whether a message answers a question (the exits of SPEC 3's unanswered question).
 
-Measured on tests/meeting/data/answers.jsonl, a third of it held out; tests/meeting/test_answers.py has the figures.
+Measured on tests/meeting/data/answers.jsonl, a third of it held out; test_replies.py has the figures.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def is_answer(
 ) -> bool:
     """True where `message` answers `question`, in either polarity and any form.
 
-    `is_reply`: it was written as a reply to the post that asked; `reaction`: `message` is an emoji put on that post.
-    Both are answers. A question back about something else, a greeting, an aside about one's own moment and words to
-    somebody else are none.
+    `is_reply`: it was written as a reply to the post that asked; `reaction`: `message` is an emoji put on that
+    post. Both are answers. A question back about something else, a greeting, an aside about one's own moment and
+    words to somebody else are none.
     """
     folded = fold(message)
     if not folded:
@@ -57,7 +57,7 @@ def is_answer(
         return True
     if _shares_topic(question, folded):
         return True
-    # An open question is answered by whatever is said about the matter; one for a name, date or figure is not.
+    # An open question is answered by whatever is said of the matter; one for a name, date or figure is not.
     return kind == "open" and any(c.isalnum() for c in folded)
 
 

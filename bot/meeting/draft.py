@@ -69,7 +69,7 @@ class Draft:
 
 
 def undone(ordered: Sequence[Entry]) -> frozenset[int]:
-    """Numbers of votes, answers, confirmations, objections, retractions that a later retraction takes back."""
+    """Numbers of votes, answers and the like (`SUPPORTS`) that a later retraction takes back."""
     by_number = {entry.number: entry for entry in ordered}
     taken: set[int] = set()
     # Backwards, so that a retraction which is itself taken back takes nothing back.

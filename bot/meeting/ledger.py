@@ -4,7 +4,7 @@ How entries meet items (`refers_to` may be any number of an item's chain; an unk
 
 - An entry of an item's own kind replaces that item; a question asks the same item again instead (reopens it).
 - A decision that names a proposal, or repeats an open proposal's wording, settles it ("decided"); one that
-  names a question answers it. The same decision typed twice is one item; the repetition stands in its history.
+  names a question answers it. The same decision typed twice is one item, the repetition in its history.
 - A person's confirmation of an open proposal *is* the decision: an item of kind decision derived from it,
   numbered as the confirmation, worded as the proposal, `entry.refers_to` naming it. No row is added for that.
 - What a model found takes nothing away that a person made until a person confirms it: its decision that would

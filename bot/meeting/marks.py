@@ -302,7 +302,7 @@ def _counts_something(rest: str, books: Sequence[Words]) -> bool:
 
 
 def _stands_alone(rest: str, book: Words) -> bool:
-    """True where a vote word is a vote: alone, before punctuation or politely ended; no tally, no question."""
+    """True where a vote word is a vote: alone, before punctuation or politely ended; no tally or question."""
     endings = sorted(book["votes.endings"], key=len, reverse=True)
     suffix = "|".join(map(re.escape, endings))
     match = re.match(rf"(?:{suffix})?(?P<after>$|[\s、。,.!…(☆♪ー〜~][\s\S]*|が、[\s\S]*)", rest)

@@ -20,8 +20,8 @@ _SHARE = {  # human messages and seconds since the last unprompted post (SPEC 2.
 def speakers(messages: Iterable[Message]) -> tuple[Speaker, ...]:
     """One `Speaker` a person, most characters first (then messages, then who spoke first).
 
-    White space and invisible characters are not counted; a deleted message counts as nothing said. The name is
-    the latest one the person used.
+    White space and invisible characters are not counted; a deleted message counts as nothing said. The name
+    is the latest one the person used.
     """
     found: dict[int, Speaker] = {}
     for message in messages:
@@ -60,8 +60,8 @@ def quiet_people(
 ) -> tuple[str, ...]:
     """Names to bring in: expected people who never spoke, then those silent for `after`, the longest first.
 
-    `since`: start of the meeting; nobody is quiet before `after` has passed from it. In a meeting of one nobody
-    is quiet: there is no one else to hear.
+    `since`: start of the meeting; nobody is quiet before `after` has passed from it. In a meeting of one
+    nobody is quiet: there is no one else to hear.
     """
     if since is not None and now - since < after:
         return ()
@@ -85,11 +85,11 @@ def may_speak(
 ) -> bool:
     """Whether an unprompted post stays within SPEC 2.3's share; None: there was none yet in this meeting.
 
-    "Under one per ten messages" means that *more* than ten stand between two such posts.
+    "Under one per ten messages" means that *more* than ten, and more than the time, stand between two posts.
     """
     if people <= 1:
         return True
     messages, seconds = _SHARE[activity]
     if human_messages_since_last_unprompted <= messages:
         return False
-    return seconds_since_last_unprompted is None or seconds_since_last_unprompted >= seconds
+    return seconds_since_last_unprompted is None or seconds_since_last_unprompted > seconds

@@ -1,7 +1,7 @@
 """What a message does to a meeting that may end: wishes, cancelling, a plain yes, nothing more (SPEC 2.9).
 
-All functions take one language's words; a room that mixes languages asks for each. Matching is on folded text,
-what is returned is verbatim.
+All functions take one language's words; a room that mixes languages asks for each. Folded text is matched, what
+is returned is verbatim.
 """
 
 from __future__ import annotations
@@ -41,11 +41,19 @@ def closing_wish(text: str, words: Words) -> str | None:
 
 
 def cancels_closing(text: str, words: Words) -> bool:
-    """ "待って", "not yet", "まだあります": the meeting is to go on."""
-    folded = fold(_plain(text))
+    """ "待って", "not yet", "まだあります", or a plain no to the question: the meeting is to go on."""
+    folded = fold(_plain(text)).replace("’", "'")
     for exception in words["replies.cancel_not"]:
         folded = folded.replace(exception, " ")
-    return any(_holds(folded, word) for word in words["replies.cancel"])
+    if holds_any(folded, words, "replies.cancel"):
+        return True
+    start = (
+        rf"(?:(?:{_any(words['replies.cancel_filler'])})[\s、,]*)*(?:{_any(words['replies.cancel_start'])})"
+    )
+    clauses = (clause.strip() for clause in re.split(r"[、。,.!…;]", folded))
+    if any(re.match(rf"{start}(?![a-z'])", clause) for clause in clauses):
+        return True
+    return _is_only(text, words, ("replies.plain_no",), ("replies.thanks", "replies.beside"))
 
 
 def says_yes(text: str, words: Words) -> bool:
@@ -61,12 +69,24 @@ def nothing_more(text: str, words: Words) -> bool:
 
 
 def adds_substance(text: str, words: Words) -> bool:
-    """True where a message has something in it: no mere emoji, thanks, greeting, acknowledgement, yes or no."""
+    """True where a message has something in it: no mere emoji, thanks, greeting, "I see", yes or no."""
     bare = re.sub(r"<a?:\w+:\d+>|:\w+:", " ", strip_invisible(text))
     if sum(c.isalnum() for c in bare) < 2:
         return False
-    empty = ("acks", "thanks", "greetings", "yes", "nothing_more", "cancel", "beside")
-    return not _is_only(bare, words, tuple(f"replies.{name}" for name in empty), ())
+    empty = (
+        "acks",
+        "thanks",
+        "greetings",
+        "yes",
+        "plain_no",
+        "nothing_more",
+        "cancel",
+        "cancel_start",
+        "beside",
+    )
+    return not _is_only(
+        bare.replace("?", "").replace("？", ""), words, tuple(f"replies.{name}" for name in empty), ()
+    )
 
 
 def asks_summary(text: str, words: Words) -> bool:
@@ -82,7 +102,7 @@ def asks_summary(text: str, words: Words) -> bool:
 
 
 def addressed(text: str, words: Words) -> Literal["assistant"] | None:
-    """`@assistant`, `＠ アシスタント`: any width, kana, with or without a space; an e-mail address is none."""
+    """`@assistant`, `＠ アシスタント`: any width and kana, a space or none; an e-mail address is none."""
     names = "|".join(re.escape(fold_kana(word)) for word in words["replies.assistant"])
     pattern = rf"(?<![a-z0-9._%+\-])@\s?(?:{names})(?![a-z0-9_\-]|\.[a-z])"
     return "assistant" if re.search(pattern, fold_kana(_QUOTED.sub("", text))) else None
@@ -109,7 +129,7 @@ def last_question(text: str) -> str | None:
 
 
 def holds_any(folded: str, words: Words, name: str) -> bool:
-    """True where one of the list's words stands in the folded text, as a word of its own where it is Latin."""
+    """True where a word of the list stands in the folded text, as a word of its own where it is Latin."""
     return any(_holds(folded, word) for word in words[name])
 
 
