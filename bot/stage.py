@@ -106,6 +106,10 @@ class Busy(StageError):
 class Stage(Protocol):
     """Every method raises only StageError subclasses (Uncertain, Refused, Busy)."""
 
+    @property
+    def me(self) -> int:
+        """The bot's own user id, for telling who is mentioned."""
+
     async def say(self, place: Place, post: Outgoing) -> int:
         """Post; returns the message id."""
 

@@ -1,0 +1,58 @@
+"""`ketsugi`: run, rehearse, doctor, verify, export, stats, eval, bench. Everything heavy is imported by the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Ketsugi facilitates a team's text meetings in Discord and minutes their decisions, exactly once.",
+)
+
+
+@cli.command()
+def run() -> None:
+    """Run the bot (needs DISCORD_TOKEN; GEMINI_API_KEY, or KETSUGI_MODEL=offline)."""
+    from bot.run import run as go
+
+    raise typer.Exit(go())
+
+
+@cli.command()
+def doctor() -> None:
+    """Check token, intents, permissions, key, database and SQLite; say how to mend what is wrong."""
+    from bot.doctor import doctor as go
+
+    raise typer.Exit(go())
+
+
+@cli.command()
+def rehearse(
+    scenario: Annotated[Path | None, typer.Argument(help="JSON Lines scenario; default: the demo")] = None,
+    language: Annotated[
+        Literal["ja", "en"] | None, typer.Option(help="language of the demo and the meeting")
+    ] = None,
+    model: Annotated[str, typer.Option(help="offline, or a Gemini model's name")] = "offline",
+    database: Annotated[str | None, typer.Option(help="keep the database here")] = None,
+    out: Annotated[Path | None, typer.Option(help="write what happened as JSON Lines")] = None,
+    seed: Annotated[int, typer.Option(help="fixes everything random")] = 0,
+    pace: Annotated[float | None, typer.Option(help="1 = real time, 60 = a minute a second")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="only the summary line")] = False,
+) -> None:
+    """Play a whole meeting without Discord and without a key."""
+    from bot.rehearsal.command import rehearse as go
+
+    raise typer.Exit(go(scenario, language, model, database, out, seed, pace, quiet))
+
+
+def main() -> None:
+    cli()
+
+
+if __name__ == "__main__":
+    main()

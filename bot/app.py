@@ -1,0 +1,157 @@
+"""Composition root: the only place that wires. Knows no discord; the client and the rehearsal hand in their stage."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from bot.clock import Clock, Now, just_wait
+from bot.errors import ConfigError
+from bot.facilitation.core import Core, Limits, Watcher
+from bot.facilitation.meetings import Meetings
+from bot.guard.generator import Generator
+from bot.meeting.model import Route
+from bot.minutes.archive import Minutes
+from bot.models.base import Model
+from bot.models.breaker import BreakerModel
+from bot.models.gemini import GeminiModel
+from bot.models.offline import OfflineModel
+from bot.settings import OFFLINE, Settings
+from bot.stage import Stage
+from bot.store import heartbeats, meta
+from bot.store.heartbeats import Heartbeat
+from bot.store.engine import Database, random_salt
+from bot.supervision import Supervisor, log_failure
+
+LIGHT_ROUTES = frozenset({Route.ASK, Route.CHAT})
+HEARTBEAT_S = 30.0
+COMMANDS = "synced commands"
+
+
+@dataclass(frozen=True)
+class App:
+    settings: Settings
+    clock: Clock
+    db: Database
+    core: Core
+    meetings: Meetings
+    minutes: Minutes
+    supervisor: Supervisor
+    models: dict[str, Model] = field(default_factory=dict)
+
+    @property
+    def watchers(self) -> list[Watcher]:
+        return self.core.watchers
+
+    def attach(self, stage: Stage) -> None:
+        self.core.attach(stage)
+
+    async def open(self) -> None:
+        """Lock and migrate the database, make the configured models ready. Raises StoreError, ConfigError."""
+        await self.db.open()
+        for model in self.models.values():
+            if isinstance(model, GeminiModel):
+                await model.prepare()
+
+    async def beat(self) -> None:
+        """One heartbeat row: `ketsugi doctor` shows when background work last ran."""
+        now = self.clock.now()
+        await self.db.unit(
+            lambda c: heartbeats.beat(
+                c, Heartbeat("bot", now, max(self.supervisor.failures.values(), default=0))
+            )
+        )
+
+    def supervise(self) -> None:
+        """Start recurring background work; in the product only, a rehearsal needs none."""
+        self.supervisor.every(HEARTBEAT_S, "heartbeat", self.beat)
+
+    async def close(self) -> None:
+        """Finish what is under way (10 s), then let go of everything."""
+        await self.meetings.close()
+        await self.supervisor.close()
+        for model in self.models.values():
+            await model.close()
+        await self.db.close()
+
+    async def abandon(self) -> None:
+        """Let go at once, as a process that was killed would; a rehearsal's crash. Rows stay as they are."""
+        await self.meetings.close(grace=0.0)
+        await self.supervisor.close()
+        await self.db.close()
+
+    async def ledger_export(self, meeting_id: int) -> list[dict[str, Any]]:
+        return await self.minutes.ledger_export(meeting_id)
+
+    async def minutes_export(self, meeting_id: int) -> dict[str, Any] | None:
+        return await self.minutes.minutes_export(meeting_id)
+
+    async def synced_commands(self) -> str | None:
+        return await self.db.unit(lambda c: meta.get(c, COMMANDS))
+
+    async def remember_commands(self, digest: str) -> None:
+        await self.db.unit(lambda c: meta.put(c, COMMANDS, digest))
+
+
+def build(
+    settings: Settings,
+    now: Now,
+    wait: Callable[[Any, str], Any] = just_wait,
+    *,
+    wrap_model: Callable[[Model], Model] | None = None,
+) -> App:
+    """Wire everything from settings and the clock. Raises ConfigError where a setting cannot be used."""
+    clock = Clock(now, wait)
+    db = Database(settings.database_url, salt=_salt(settings.seed))
+    offline: Model = OfflineModel()
+    models = {name: _model(settings, name, clock) for name in {settings.main_model, settings.ask_model}}
+    guarded = {
+        name: _behind_breaker(wrap_model(model) if wrap_model else model, offline, now)
+        for name, model in models.items()
+    }
+
+    def model_name(route: Route) -> str:
+        return settings.ask_model if route in LIGHT_ROUTES else settings.main_model
+
+    core = Core(
+        db=db,
+        clock=clock,
+        generator=Generator(lambda route: guarded[model_name(route)], clock, on_broken=_report),
+        salt=db.salt,
+        owner=f"{socket.gethostname()}:{os.getpid()}",
+        limits=Limits(settings.deadline_s, settings.minutes_deadline_s, settings.retention_days),
+        model_name=model_name,
+        degraded=lambda: any(m.degraded for m in guarded.values() if isinstance(m, BreakerModel)),
+    )
+    return App(
+        settings, clock, db, core, Meetings(core, settings.language), Minutes(core), Supervisor(clock), models
+    )
+
+
+def _behind_breaker(model: Model, offline: Model, now: Callable[[], datetime]) -> Model:
+    return model if model.name == OFFLINE else BreakerModel(model, offline, now)
+
+
+def _model(settings: Settings, name: str, clock: Clock) -> Model:
+    if name == OFFLINE:
+        return OfflineModel()
+    if settings.gemini_api_key is None and settings.gemini_base_url is None:
+        raise ConfigError(
+            f"the model {name} needs GEMINI_API_KEY (make one in Google AI Studio), or set KETSUGI_MODEL=offline"
+        )
+    key = settings.gemini_api_key.get_secret_value() if settings.gemini_api_key else "local"
+    return GeminiModel(name, key, clock, base_url=settings.gemini_base_url)
+
+
+def _salt(seed: int | None) -> Callable[[], bytes]:
+    return random_salt if seed is None else partial(random.Random(seed).randbytes, 16)
+
+
+def _report(what: str, error: BaseException) -> None:
+    log_failure(f"rule or model {what} failed unforeseen", error)

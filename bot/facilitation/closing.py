@@ -1,0 +1,279 @@
+"""How a meeting comes to its end (SPEC 2.9): a person's wish, a read-back with a window, a goodbye."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.errors import BadInput, NotAllowed
+from bot.facilitation.core import Change, Core
+from bot.facilitation.delivery import put_post
+from bot.facilitation.readback import read_back
+from bot.facilitation.requests import Person
+from bot.facilitation.room import KEY_GOODBYE, Room
+from bot.facilitation.thinking import record, think
+from bot.meeting import replies
+from bot.meeting.model import LANGUAGES, Meeting, MeetingState, Message, Persona, Route
+from bot.meeting.schedule import READ_BACK_WINDOW
+from bot.meeting.words import Words
+from bot.stage import Outgoing
+from bot.store import meetings
+
+SUBSTANCE_CANCELS = 3
+CHAIR_SILENT_S = 300.0
+# A wish to end cuts a turn under way short, so that read-back and turn together stay within 25 s (SPEC 2.9).
+TURN_AFTER_WISH_S = 5.0
+READ_BACK_AFTER_WISH_S = 20.0
+GOODBYE_S = 15.0
+
+
+def _words(room: Room) -> list[Words]:
+    """The meeting's language first; people mix languages."""
+    mine = room.meeting.language
+    return [phrases.words(language) for language in sorted(LANGUAGES, key=lambda name: name != mine)]
+
+
+def wish_in(room: Room, message: Message) -> str | None:
+    """The words of `message` that ask to end this meeting, verbatim, while it is open."""
+    if room.meeting.state is not MeetingState.OPEN:
+        return None
+    for words in _words(room):
+        quote = replies.closing_wish(message.text, words)
+        if quote is not None:
+            return quote
+    return None
+
+
+async def begin(c: AsyncConnection, room: Room, *, by: int | None, quote: str | None, at: datetime) -> Change:
+    """OPEN -> CLOSING; nothing where it is closing already, so any number of wishes make one closing."""
+    moved = await meetings.move(
+        c, room.id, {MeetingState.OPEN}, MeetingState.CLOSING, closing_since=at, wish_by=by, wish_quote=quote
+    )
+    return Change(meeting=moved, value=moved is not None)
+
+
+def cut_short(room: Room) -> None:
+    if room.deadline is not None:
+        room.deadline.shorten(TURN_AFTER_WISH_S)
+
+
+async def on_message(
+    c: AsyncConnection, room: Room, message: Message, wish: str | None, change: Change, now: datetime
+) -> None:
+    """What a new message means for the end, in the transaction that stores it."""
+    state = room.meeting.state
+    if state is MeetingState.OPEN and wish is not None:
+        change.meeting = (await begin(c, room, by=message.author_id, quote=wish, at=now)).meeting
+        return
+    if state not in (MeetingState.CLOSING, MeetingState.READ_BACK, MeetingState.WRITING):
+        return
+    words = _words(room)
+    if any(replies.asks_summary(message.text, w) for w in words):
+        await _say(c, room, f"soon:{message.message_id}", "closing.summary_soon", now, change)
+    if state is not MeetingState.WRITING and any(replies.cancels_closing(message.text, w) for w in words):
+        await cancel(c, room, now, change, key=f"cancelled:{message.message_id}")
+    elif state is MeetingState.READ_BACK:
+        await _in_window(c, room, message, words, now, change)
+
+
+async def _in_window(
+    c: AsyncConnection, room: Room, message: Message, words: list[Words], now: datetime, change: Change
+) -> None:
+    if any(replies.says_yes(message.text, w) or replies.nothing_more(message.text, w) for w in words):
+        change.meeting = await expire(c, room)
+    elif all(replies.adds_substance(message.text, w) for w in words):
+        if room.substance + 1 >= SUBSTANCE_CANCELS:
+            await cancel(c, room, now, change, key=f"cancelled:{message.message_id}")
+        else:
+            change.meeting = await meetings.update(c, room.id, close_at=now + READ_BACK_WINDOW)
+
+
+def after_message(core: Core, room: Room, message: Message) -> None:
+    """Cache and owed answers, once the message is stored."""
+    state = room.meeting.state
+    if state is MeetingState.CLOSING:
+        if room.meeting.wish_by == message.author_id and room.meeting.closing_since is not None:
+            core.watch("owed", meeting_id=room.id, who=message.author_name, why="wished to end")
+        cut_short(room)
+    elif state is MeetingState.READ_BACK:
+        room.substance += all(replies.adds_substance(message.text, w) for w in _words(room))
+
+
+async def _say(c: AsyncConnection, room: Room, key: str, phrase: str, now: datetime, change: Change) -> None:
+    text = phrases.t(phrase, room.meeting.language)
+    post = Outgoing(text, Persona.FACILITATOR, room.meeting.language, meeting_id=room.id)
+    change.posts |= await put_post(c, room, key, post, now=now, route=Route.CLOSING, source="fixed")
+
+
+async def cancel(c: AsyncConnection, room: Room, now: datetime, change: Change, *, key: str) -> None:
+    """Back to talking: the latch opens, and the room is told so."""
+    moved = await meetings.move(
+        c,
+        room.id,
+        {MeetingState.CLOSING, MeetingState.READ_BACK},
+        MeetingState.OPEN,
+        closing_since=None,
+        wish_by=None,
+        wish_quote=None,
+        close_at=None,
+    )
+    if moved is None:
+        return
+    change.meeting = moved
+    room.substance, room.typing_until = 0, None
+    await _say(c, room, key, "closing.cancelled", now, change)
+
+
+async def expire(c: AsyncConnection, room: Room) -> Meeting | None:
+    """READ_BACK -> WRITING."""
+    return await meetings.move(c, room.id, {MeetingState.READ_BACK}, MeetingState.WRITING, close_at=None)
+
+
+def may_close(room: Room, by: Person, now: datetime) -> bool:
+    """The chair; anyone after the planned end or when the chair has been silent for 5 min (SPEC 2.9)."""
+    meeting = room.meeting
+    if by.id == meeting.chair_id or now >= meeting.planned_end:
+        return True
+    chair = room.speakers.get(meeting.chair_id)
+    last = chair.last_at if chair and chair.last_at else meeting.started_at
+    return (now - last).total_seconds() >= CHAIR_SILENT_S
+
+
+async def end(core: Core, room: Room, by: Person, *, now_flag: bool) -> None:
+    """`/meeting end` and the End button. With `now_flag` (chair only) the read-back is skipped."""
+    now = core.clock.now()
+    if now_flag and by.id != room.meeting.chair_id and not by.manager:
+        raise NotAllowed("error.only_chair", chair=room.meeting.chair_name)
+
+    async def work(c: AsyncConnection) -> Change:
+        if not now_flag:
+            return await begin(c, room, by=by.id, quote=None, at=now)
+        moved = await meetings.move(
+            c,
+            room.id,
+            {MeetingState.OPEN, MeetingState.CLOSING, MeetingState.READ_BACK},
+            MeetingState.WRITING,
+            closing_since=room.meeting.closing_since or now,
+            wish_by=by.id,
+            close_at=None,
+        )
+        return Change(meeting=moved, value=moved is not None)
+
+    change = await core.commit(room, work)
+    if change.value:
+        core.watch("owed", meeting_id=room.id, who=by.name, why="wished to end")
+        cut_short(room)
+
+
+async def close_now(core: Core, room: Room, by: Person) -> None:
+    """The button of the read-back; a second click finds it done and changes nothing."""
+    now = core.clock.now()
+    if room.meeting.state is MeetingState.OPEN:
+        raise BadInput("error.not_closing")
+    if not may_close(room, by, now):
+        raise NotAllowed("error.only_chair_closes", chair=room.meeting.chair_name)
+
+    async def work(c: AsyncConnection) -> Change:
+        return Change(meeting=await expire(c, room))
+
+    await core.commit(room, work)
+
+
+async def keep_going(core: Core, room: Room, by: Person) -> None:
+    now = core.clock.now()
+    if room.meeting.state in (MeetingState.WRITING, MeetingState.CLOSED):
+        raise BadInput("error.closed_already")
+
+    async def work(c: AsyncConnection) -> Change:
+        change = Change()
+        stamp = int((room.meeting.closing_since or now).timestamp())
+        await cancel(c, room, now, change, key=f"cancelled:{stamp}")
+        return change
+
+    await core.commit(room, work)
+
+
+async def step_read_back(core: Core, room: Room) -> None:
+    """CLOSING -> READ_BACK: read what is unread once more, say what would be closed with, ask the one question."""
+    meeting = room.meeting
+    since = meeting.closing_since or core.clock.now()
+    waited = (core.clock.now() - since).total_seconds()
+    thought = await think(
+        core,
+        room,
+        Route.CLOSING,
+        request="read_back",
+        fallback=phrases.t("closing.lead", meeting.language),
+        seconds=max(2.0, READ_BACK_AFTER_WISH_S - waited),
+    )
+    now = core.clock.now()
+    text, source = thought.final(core)
+
+    async def work(c: AsyncConnection) -> Change:
+        change = await record(c, room, thought)
+        close_at = now + READ_BACK_WINDOW
+        moved = await meetings.move(
+            c,
+            room.id,
+            {MeetingState.CLOSING},
+            MeetingState.READ_BACK,
+            close_at=close_at,
+            cursor=thought.read_to,
+        )
+        if moved is None:  # called off meanwhile; what was read stays recorded
+            change.meeting = await meetings.update(c, room.id, cursor=thought.read_to)
+            return change
+        change.meeting = moved
+        view = room.preview(change.entries)
+        post = read_back(moved, view, meeting.language, close_at, text)
+        number = sum(k.startswith("read_back:") for k in room.keys) + 1
+        change.posts |= await put_post(
+            c, room, f"read_back:{number}", post, now=now, route=Route.CLOSING, source=source
+        )
+        return change
+
+    await core.commit(room, work)
+    room.substance = 0
+    room.after_turn(thought.read_to)
+
+
+async def step_expire(core: Core, room: Room) -> None:
+    core.watch("owed", meeting_id=room.id, who="", why="read-back expired")
+
+    async def work(c: AsyncConnection) -> Change:
+        return Change(meeting=await expire(c, room))
+
+    await core.commit(room, work)
+
+
+async def step_goodbye(core: Core, room: Room) -> None:
+    """The last words in the channel; they announce the minutes, so nobody has to ask for them."""
+    thought = await think(
+        core,
+        room,
+        Route.CLOSING,
+        request="goodbye",
+        fallback=phrases.t("closing.goodbye", room.meeting.language),
+        seconds=GOODBYE_S,
+        extract=False,
+    )
+    now = core.clock.now()
+    text, source = thought.final(core)
+
+    async def work(c: AsyncConnection) -> Change:
+        change = await record(c, room, thought)
+        post = Outgoing(
+            text or phrases.t("closing.goodbye", room.meeting.language),
+            Persona.FACILITATOR,
+            room.meeting.language,
+            meeting_id=room.id,
+        )
+        change.posts |= await put_post(
+            c, room, KEY_GOODBYE, post, now=now, route=Route.CLOSING, source=source
+        )
+        return change
+
+    await core.commit(room, work)
+    core.watch("owed", meeting_id=room.id, who="", why="minutes due")

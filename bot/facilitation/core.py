@@ -1,0 +1,92 @@
+"""What all use cases of a meeting share: the services, handed in once by `app.build`, and one way to change a room."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.clock import Clock
+from bot.errors import StageError
+from bot.guard.generator import Generator
+from bot.meeting.model import LANGUAGES, Entry, Meeting, Route
+from bot.meeting.words import Words
+from bot.stage import Stage
+from bot.store.engine import Database
+
+if TYPE_CHECKING:
+    from bot.facilitation.room import Room
+
+Watcher = Callable[[str, Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    deadline_s: float = 25.0
+    minutes_deadline_s: float = 120.0
+    retention_days: int = 90
+
+
+@dataclass
+class Change:
+    """What one committed unit changed, for the room's cache. `posts`: outbox rows were added."""
+
+    meeting: Meeting | None = None
+    entries: list[Entry] = field(default_factory=list)
+    posts: bool = False
+    value: Any = None
+
+
+@dataclass
+class Core:
+    db: Database
+    clock: Clock
+    generator: Generator
+    salt: Callable[[], bytes]
+    owner: str  # names this process in attempt rows
+    limits: Limits
+    model_name: Callable[[Route], str]
+    degraded: Callable[[], bool]
+    watchers: list[Watcher] = field(default_factory=list)
+    arm: Callable[[int, Any], None] = lambda key, at: None
+    _stage: Stage | None = None
+
+    @property
+    def stage(self) -> Stage:
+        if self._stage is None:
+            raise StageError("no stage is attached")
+        return self._stage
+
+    @property
+    def has_stage(self) -> bool:
+        return self._stage is not None
+
+    def attach(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def watch(self, kind: str, /, **facts: Any) -> None:
+        for watcher in self.watchers:
+            watcher(kind, facts)
+
+    async def commit(self, room: Room, work: Callable[[AsyncConnection], Awaitable[Change]]) -> Change:
+        """Run `work` as one unit and bring the room's cache up to it, in the order of commits.
+
+        A caller cancelled in between leaves the room marked stale: whoever comes next reads it anew.
+        """
+        async with room.write:
+            if room.stale:
+                await room.reload()
+            room.stale = True
+            change = await self.db.unit(work)
+            room.apply(change)
+            room.stale = False
+        room.rearm()
+        return change
+
+
+def books() -> tuple[Words, ...]:
+    """The words of every language: marks are recognised whatever the meeting's language is."""
+    return tuple(phrases.words(language) for language in LANGUAGES)

@@ -1,0 +1,313 @@
+"""What people do to the ledger by hand: message menus, /ledger, the Correct button, errata after the close."""
+
+from __future__ import annotations
+
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.assistant import answers
+from bot.errors import BadInput, NoMeeting
+from bot.facilitation import intake, pointing, recording
+from bot.facilitation.core import Change, Core, books
+from bot.facilitation.delivery import deliver, put_post
+from bot.facilitation.requests import Person
+from bot.facilitation.room import Room
+from bot.facilitation.thinking import material
+from bot.facilitation.thinking import record as record_thought
+from bot.meeting import dates, marks, owners
+from bot.meeting.model import Entry, EntryKind, Item, MeetingState, Message, NewEntry, Origin
+from bot.meeting.text import strip_invisible
+from bot.minutes.message import erratum
+from bot.stage import Seen
+from bot.store import meetings, minutes, transcript
+
+_STATES_OF_RECORD = frozenset(
+    {MeetingState.OPEN, MeetingState.CLOSING, MeetingState.READ_BACK, MeetingState.STARTING}
+)
+ENTRY_CHARACTERS = 2000
+
+
+def _words(text: str) -> str:
+    cleaned = strip_invisible(text).strip()
+    if not cleaned:
+        raise BadInput("error.text_missing")
+    if len(cleaned) > ENTRY_CHARACTERS:
+        raise BadInput("error.text_long", limit=ENTRY_CHARACTERS)
+    return cleaned
+
+
+def _item(room: Room, number: int) -> Item:
+    item = room.view.item(number)
+    if item is None:
+        raise BadInput("error.no_entry", number=number)
+    return item
+
+
+async def _append(core: Core, room: Room, entries: list[NewEntry]) -> list[Entry]:
+    """Store; the entries as they stand in the ledger, also where this very act was carried out before."""
+    if room.meeting.state not in _STATES_OF_RECORD:
+        raise BadInput("error.closed_already")
+    now = core.clock.now()
+
+    async def work(c: AsyncConnection) -> Change:
+        change = Change(entries=await intake.append(c, room, entries, now))
+        await pointing.point_out(c, room, change, now)
+        return change
+
+    await core.commit(room, work)
+    keys = {e.source_key for e in entries}
+    return [e for e in room.entries if e.source_key in keys]
+
+
+async def _one(core: Core, room: Room, entry: NewEntry) -> Entry:
+    return (await _append(core, room, [entry]))[-1]
+
+
+def _by(by: Person, interaction_id: int, kind: EntryKind, text: str, **more: object) -> NewEntry:
+    origin = more.pop("origin", Origin.COMMAND)
+    assert isinstance(origin, Origin)
+    return NewEntry(kind, text, f"i:{interaction_id}", origin, by.id, by.name, **more)  # type: ignore[arg-type]
+
+
+async def record(
+    core: Core, room: Room, seen: Seen, kind: EntryKind, by: Person, interaction_id: int
+) -> Entry:
+    """Message menu: the message's own words become an entry, quoted whole; a person's act, so it is confirmed."""
+    if seen.bot or seen.mine:
+        raise BadInput("error.not_a_persons_message")
+    message = intake.message_of(room, seen)
+    text = _words(message.text)
+    now = core.clock.now()
+
+    async def work(c: AsyncConnection) -> Change:
+        if await transcript.opted_out(c, room.meeting.guild_id, seen.author_id):
+            raise BadInput("error.author_opted_out")
+        return Change(value=await transcript.add(c, message, room.meeting.guild_id))
+
+    if (await core.commit(room, work)).value:
+        room.heard(message)
+    existing = [i for i in room.view.of(kind) if i.original.message_id == message.message_id]
+    if existing and existing[-1].status == "unconfirmed":
+        return await _one(
+            core,
+            room,
+            _by(
+                by,
+                interaction_id,
+                EntryKind.CONFIRMATION,
+                "",
+                origin=Origin.MENU,
+                refers_to=existing[-1].number,
+                message_id=message.message_id,
+            ),
+        )
+    if existing:
+        return existing[-1].entry
+    found = next((m for m in marks.find(text, books(), names=room.names) if m.kind is kind), None)
+    wording = found.text if found else text
+    owner = None
+    due: str | None = None
+    if kind is EntryKind.ACTION:
+        owner = found.owner if found else owners.find_owner(text, books(), room.names)
+        day = dates.resolve(text, recording.today(room.meeting, message), room.meeting.language)
+        due = day.isoformat() if day else None
+    entry = await _one(
+        core,
+        room,
+        _by(
+            by,
+            interaction_id,
+            kind,
+            wording,
+            origin=Origin.MENU,
+            quote=text,
+            message_id=message.message_id,
+            owner=owner,
+            due=due,
+        ),
+    )
+
+    async def react(c: AsyncConnection) -> Change:
+        return Change(
+            posts=await intake.put_reaction(c, room, message.message_id, recording.EMOJI[kind], now)
+        )
+
+    await core.commit(room, react)
+    return entry
+
+
+async def correct(core: Core, room: Room, by: Person, text: str, interaction_id: int) -> list[Entry]:
+    """The Correct button: mark lines become entries, anything else a note that stands in the minutes."""
+    words = _words(text)
+    now = core.clock.now()
+    as_message = Message(room.id, interaction_id, by.id, by.name, words, now)
+    new = [
+        NewEntry(
+            e.kind,
+            e.text,
+            f"i:{interaction_id}:{n}",
+            Origin.BUTTON,
+            by.id,
+            by.name,
+            e.quote,
+            None,
+            e.refers_to,
+            e.owner,
+            e.due,
+            e.value,
+        )
+        for n, e in enumerate(recording.from_message(room.meeting, as_message, room.view, room.names))
+    ]
+    if not new:
+        new = [_by(by, interaction_id, EntryKind.NOTE, words, origin=Origin.BUTTON, quote=words)]
+    return await _append(core, room, new)
+
+
+async def amend(core: Core, meeting_id: int, by: Person, text: str, interaction_id: int) -> list[Entry]:
+    """After the close: a numbered erratum in the thread and in the record; the original stays (SPEC 2.11)."""
+    words = _words(text)
+    now = core.clock.now()
+    meeting = await core.db.unit(lambda c: meetings.get(c, meeting_id))
+    if meeting is None:
+        raise NoMeeting()
+    room = Room(core, meeting)
+    await room.reload()
+
+    async def work(c: AsyncConnection) -> Change:
+        added = await minutes.add_erratum(
+            c,
+            guild_id=meeting.guild_id,
+            meeting_id=meeting_id,
+            text=words,
+            author_id=by.id,
+            author_name=by.name,
+            source_key=f"i:{interaction_id}",
+            now=now,
+        )
+        if added is None:
+            return Change()
+        post = erratum(added.number, words, by.name, now, meeting.language, meeting_id=meeting_id)
+        return Change(
+            posts=await put_post(
+                c, room, f"erratum:{added.number}", post, now=now, route=None, where="thread"
+            )
+        )
+
+    await core.commit(room, work)
+    await deliver(core, room)
+    if room.unreachable is not None:
+        raise BadInput("error.erratum_kept")
+    return []
+
+
+async def revise(core: Core, room: Room, number: int, text: str, by: Person, interaction_id: int) -> Entry:
+    item = _item(room, number)
+    return await _one(
+        core,
+        room,
+        _by(
+            by,
+            interaction_id,
+            EntryKind.REVISION,
+            _words(text),
+            refers_to=item.number,
+            quote=text.strip(),
+            owner=item.owner,
+            due=item.due,
+        ),
+    )
+
+
+async def retract(core: Core, room: Room, number: int, by: Person, interaction_id: int) -> Entry:
+    item = _item(room, number)
+    if item.status == "retracted":
+        raise BadInput("error.retracted_already", number=number)
+    return await _one(core, room, _by(by, interaction_id, EntryKind.RETRACTION, "", refers_to=item.number))
+
+
+async def answer(core: Core, room: Room, number: int, text: str, by: Person, interaction_id: int) -> Entry:
+    item = _item(room, number)
+    if item.kind is not EntryKind.QUESTION:
+        raise BadInput("error.not_a_question", number=number)
+    return await _one(
+        core,
+        room,
+        _by(by, interaction_id, EntryKind.ANSWER, _words(text), refers_to=item.number, quote=text.strip()),
+    )
+
+
+async def assign(
+    core: Core, room: Room, number: int, owner: str | None, due: str | None, by: Person, interaction_id: int
+) -> Entry:
+    item = _item(room, number)
+    if item.kind is not EntryKind.ACTION:
+        raise BadInput("error.not_an_action", number=number)
+    when = item.due
+    if due:
+        day = _day(room, core, due)
+        if day is None:
+            raise BadInput("error.due_unclear", due=due)
+        when = day.isoformat()
+    return await _one(
+        core,
+        room,
+        _by(
+            by,
+            interaction_id,
+            EntryKind.REVISION,
+            item.text,
+            refers_to=item.number,
+            owner=owner or item.owner,
+            due=when,
+        ),
+    )
+
+
+def _day(room: Room, core: Core, due: str) -> date | None:
+    here = core.clock.now().astimezone(ZoneInfo(room.meeting.timezone)).date()
+    return dates.resolve(due, here, room.meeting.language) or dates.resolve(
+        due, here, "en" if room.meeting.language == "ja" else "ja"
+    )
+
+
+async def confirm(core: Core, room: Room, number: int | None, by: Person, interaction_id: int) -> list[Entry]:
+    """One entry, or with None everything that waits for a confirmation."""
+    waiting = [i for i in room.view.items if i.live and i.status == "unconfirmed"]
+    if number is not None:
+        item = _item(room, number)
+        if item.kind is not EntryKind.PROPOSAL and item.status != "unconfirmed":
+            raise BadInput("error.confirmed_already", number=number)
+        waiting = [item]
+    if not waiting:
+        raise BadInput("error.nothing_to_confirm")
+    return await _append(
+        core,
+        room,
+        [
+            NewEntry(
+                EntryKind.CONFIRMATION,
+                "",
+                f"i:{interaction_id}:{i.number}",
+                Origin.COMMAND,
+                by.id,
+                by.name,
+                refers_to=i.number,
+            )
+            for i in waiting
+        ],
+    )
+
+
+async def ask(core: Core, room: Room, by: Person, question: str, interaction_id: int) -> str:
+    """`/ask`: answered from this meeting's record, to the asker alone."""
+    asked = Message(room.id, interaction_id, by.id, by.name, _words(question), core.clock.now())
+    thought = await answers.answer(core, room, await material(core, room), asked)
+    text, _ = thought.final(core)
+
+    async def work(c: AsyncConnection) -> Change:
+        return await record_thought(c, room, thought)
+
+    await core.commit(room, work)
+    return text or answers.standing(room.view, room.meeting.language)

@@ -1,0 +1,237 @@
+"""The outbox: every post is a row of frozen bytes first, and reaches Discord at least once and shows up once.
+
+Row and draft in one transaction; an attempt row committed before the request; a nonce that depends on the row alone;
+where an attempt was made before, a look into the channel's history first; recorded by compare-and-set
+(RELIABILITY.md, sending).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.facilitation.core import Change, Core
+from bot.facilitation.room import KEY_KICKOFF, KEY_MINUTES, Room
+from bot.meeting.model import MeetingState, Persona, Route
+from bot.meeting.text import squeeze
+from bot.stage import Attachment, Busy, Button, Embed, Outgoing, Place, Refused, Seen, Uncertain
+from bot.store import meetings, outbox
+from bot.store.outbox import Post
+from bot.supervision import log_failure
+
+RETRY = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds between tries; the last one for ever
+_SNOWFLAKE_EPOCH_MS = 1_420_070_400_000
+
+
+def snowflake(at: datetime) -> int:
+    """The smallest Discord id of that moment."""
+    return max(0, int(at.timestamp() * 1000) - _SNOWFLAKE_EPOCH_MS) << 22
+
+
+async def put_post(
+    c: AsyncConnection,
+    room: Room,
+    key: str,
+    post: Outgoing,
+    *,
+    now: datetime,
+    route: Route | None,
+    source: str | None = None,
+    kind: str = "post",
+    where: str = "channel",
+    generation_id: int | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> bool:
+    """Freeze `post` under `key`; False where that key was put before (then nothing changes)."""
+    payload: dict[str, Any] = {
+        "embeds": [asdict(e) for e in post.embeds],
+        "buttons": [asdict(b) for b in post.buttons],
+        "pin": post.pin,
+        "language": post.language,
+        **(facts or {}),
+    }
+    row = await outbox.put(
+        c,
+        guild_id=room.meeting.guild_id,
+        meeting_id=room.id,
+        key=key,
+        route=route.value if route else None,
+        persona=post.persona.value,
+        kind=kind,
+        where=where,
+        text=post.text,
+        payload=payload,
+        files=[(f.name, f.content) for f in post.files],
+        reply_to=post.reply_to,
+        source=source,
+        now=now,
+        generation_id=generation_id,
+    )
+    if row is not None:
+        room.keys.add(key)
+    return row is not None
+
+
+def outgoing_of(row: Post) -> Outgoing:
+    """The frozen post as the stage takes it."""
+    payload = row.payload
+    return Outgoing(
+        text=row.text,
+        persona=Persona(row.persona),
+        language=payload.get("language", "en"),
+        embeds=tuple(
+            Embed(e["title"], e["description"], tuple((f[0], f[1]) for f in e["fields"]), e["footer"])
+            for e in payload.get("embeds", ())
+        ),
+        files=tuple(Attachment(name, content) for name, content in row.files),
+        buttons=tuple(Button(**b) for b in payload.get("buttons", ())),
+        meeting_id=row.meeting_id,
+        reply_to=row.reply_to,
+        nonce=row.nonce,
+        pin=bool(payload.get("pin")),
+    )
+
+
+def _same(seen: Seen, post: Outgoing) -> bool:
+    """Whether a message of ours found in the history is this very post."""
+    footers = {e.footer for e in post.embeds if e.footer}
+    if footers:
+        return footers <= set(seen.embed_footers)
+    return squeeze(seen.text) == squeeze(post.text) and {f.name for f in post.files} <= set(seen.files)
+
+
+async def deliver(core: Core, room: Room) -> None:
+    """Send what is due, in order, until the outbox is empty or Discord wants a pause."""
+    while True:
+        rows = await core.db.unit(lambda c: outbox.due(c, room.id))
+        if not rows:
+            room.deliver_at, room.tries = None, 0
+            return
+        try:
+            await _one(core, room, rows[0])
+            room.tries = 0
+        except Busy as busy:
+            _later(core, room, max(busy.retry_after, RETRY[min(room.tries, 2)]))
+            return
+        except Uncertain:
+            _later(core, room, RETRY[min(room.tries, len(RETRY) - 1)])
+            return
+        except Refused as refused:
+            await _refused(core, room, rows[0], refused)
+
+
+def _later(core: Core, room: Room, seconds: float) -> None:
+    room.tries += 1
+    room.deliver_at = core.clock.now() + timedelta(seconds=seconds)
+
+
+async def _one(core: Core, room: Room, row: Post) -> None:
+    now = core.clock.now()
+    before = await core.db.unit(lambda c: outbox.begin_attempt(c, row.id, core.owner, now))
+    if row.kind == "reaction":
+        await core.stage.react(room.place, int(row.payload["target"]), str(row.payload["emoji"]))
+        await _record(core, room, row, int(row.payload["target"]))
+        return
+    post = outgoing_of(row)
+    if row.kind == "dm":
+        await _record(core, room, row, await core.stage.direct_message(int(row.payload["target"]), post))
+        return
+    place = await _place(core, room, row)
+    message_id = await _already_there(core, room, place, row, post) if before else None
+    if message_id is None:
+        message_id = await core.stage.say(place, post)
+    await _record(core, room, row, message_id, place)
+
+
+async def _place(core: Core, room: Room, row: Post) -> Place:
+    """Where a row goes; the minutes' thread is opened (or found again) on the way."""
+    meeting = room.meeting
+    if row.where != "thread":
+        return room.place
+    if meeting.thread_id is not None:
+        return Place(meeting.guild_id, meeting.thread_id)
+    if room.board_message_id is None or not row.payload.get("opens_thread", True):
+        return room.place
+    kickoff = meeting.kickoff_message_id or room.board_message_id
+    try:
+        place = await core.stage.open_thread(
+            room.place, kickoff, str(row.payload.get("thread_name", meeting.title))
+        )
+    except Refused as refused:
+        if refused.reason == "gone":
+            raise
+        return (
+            room.place
+        )  # no right to open threads, or none exist here: the minutes go to the channel itself
+
+    async def work(c: AsyncConnection) -> Change:
+        return Change(meeting=await meetings.update(c, room.id, thread_id=place.channel_id))
+
+    await core.commit(room, work)
+    return place
+
+
+async def _already_there(core: Core, room: Room, place: Place, row: Post, post: Outgoing) -> int | None:
+    """After an attempt of unknown outcome: the message it left, if it left one."""
+    known = await core.db.unit(lambda c: outbox.sent_ids(c, room.id))
+    since = snowflake(row.created_at - timedelta(seconds=5))
+    for seen in await core.stage.history(place, since):
+        if seen.mine and seen.message_id not in known and _same(seen, post):
+            return seen.message_id
+    return None
+
+
+async def _record(core: Core, room: Room, row: Post, message_id: int, place: Place | None = None) -> None:
+    now = core.clock.now()
+    meeting = room.meeting
+
+    async def work(c: AsyncConnection) -> Change:
+        first = await outbox.sent(c, row.id, message_id, now)
+        change = Change(value=first)
+        if first and row.key == KEY_KICKOFF:
+            change.meeting = await meetings.move(
+                c, room.id, {MeetingState.STARTING}, MeetingState.OPEN, kickoff_message_id=message_id
+            )
+        return change
+
+    change = await core.commit(room, work)
+    if not change.value:
+        return
+    if row.kind in ("post", "minutes"):
+        room.own_ids.add(message_id)
+        core.watch(
+            "posted",
+            meeting_id=room.id,
+            message_id=message_id,
+            persona=row.persona,
+            route=row.route,
+            source=row.source,
+            where="thread" if place and place.channel_id != meeting.channel_id else "channel",
+        )
+    if row.key == KEY_KICKOFF or row.key.startswith("board:"):
+        room.board_message_id = message_id
+        room.board_edited_at, room.board_dirty = now, False
+    if row.key == KEY_MINUTES:
+        room.minutes_sent = True
+    if row.payload.get("hand_off"):
+        room.assist.append(row.key)
+
+
+async def _refused(core: Core, room: Room, row: Post, refused: Refused) -> None:
+    """Sending the same again will not help: the row is set aside; what it holds stays readable in the store."""
+    log_failure(f"post {row.key} of meeting {room.id} was refused ({refused.reason})", refused)
+    now = core.clock.now()
+
+    async def work(c: AsyncConnection) -> Change:
+        await outbox.fail(c, row.id, refused.reason, now)
+        return Change()
+
+    await core.commit(room, work)
+    if row.kind in ("post", "minutes"):
+        room.unreachable = refused.reason
+    if row.key == KEY_MINUTES:
+        room.minutes_sent = True  # kept, shown by /minutes show and offered to the chair

@@ -1,0 +1,203 @@
+"""What people do in a meeting's channel: stored before anything else happens with it (SPEC 2.3)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.facilitation import closing, pointing, recording
+from bot.facilitation.core import Change, Core
+from bot.facilitation.requests import Person
+from bot.facilitation.room import Room
+from bot.meeting import marks, replies
+from bot.meeting.model import Entry, EntryKind, MeetingState, Message, NewEntry, Origin
+from bot.meeting.text import strip_invisible
+from bot.stage import Seen
+from bot.store import ledger, outbox, transcript
+
+CONFIRM, OBJECT = "✅", "❌"
+VOTES = {"👍": 1.0, "👎": -1.0}
+TYPING = timedelta(seconds=10)  # Discord repeats the event while somebody types
+
+
+def message_of(room: Room, seen: Seen) -> Message:
+    return Message(
+        meeting_id=room.id,
+        message_id=seen.message_id,
+        author_id=seen.author_id,
+        author_name=seen.author_name,
+        text=strip_invisible(seen.text),
+        at=seen.at,
+        reply_to=seen.reply_to,
+        edited_at=seen.edited_at,
+    )
+
+
+async def put_reaction(c: AsyncConnection, room: Room, message_id: int, emoji: str, now: datetime) -> bool:
+    """Our reaction on a message, through the outbox like everything the room relies on."""
+    post = await outbox.put(
+        c,
+        guild_id=room.meeting.guild_id,
+        meeting_id=room.id,
+        key=f"react:{message_id}:{emoji}",
+        route=None,
+        persona="system",
+        kind="reaction",
+        where="channel",
+        text="",
+        payload={"target": message_id, "emoji": emoji},
+        files=(),
+        reply_to=None,
+        source=None,
+        now=now,
+    )
+    if post is not None:
+        room.keys.add(post.key)
+    return post is not None
+
+
+async def append(c: AsyncConnection, room: Room, entries: list[NewEntry], now: datetime) -> list[Entry]:
+    if not entries:
+        return []
+    return await ledger.append(c, room.meeting.guild_id, room.id, entries, now, room.core.salt)
+
+
+async def receive(core: Core, room: Room, seen: Seen) -> None:
+    """One human message: message, entries of its marks, their reactions and a wish to end, in one transaction."""
+    if room.meeting.state is MeetingState.CLOSED:
+        return
+    message = message_of(room, seen)
+    now = core.clock.now()
+    wish = closing.wish_in(room, message)
+
+    async def work(c: AsyncConnection) -> Change:
+        if await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
+            return Change()
+        if not await transcript.add(c, message, room.meeting.guild_id):
+            return Change()
+        new = recording.from_message(room.meeting, message, room.view, room.names)
+        if not new and marks.correction(message.text) is not None:
+            before = await transcript.recent(c, room.id, 30)
+            fixed = recording.correction(
+                message, [m for m in before if m.message_id != message.message_id], room.entries
+            )
+            new = [fixed] if fixed else []
+        stored = await append(c, room, new, message.at)
+        reacted = False
+        for entry in stored:
+            reacted |= await put_reaction(
+                c, room, message.message_id, recording.EMOJI.get(entry.kind, "📝"), now
+            )
+        change = Change(entries=stored, posts=reacted, value=True)
+        await pointing.point_out(c, room, change, now)
+        await closing.on_message(c, room, message, wish, change, now)
+        return change
+
+    change = await core.commit(room, work)
+    if not change.value:
+        return
+    room.heard(message)
+    room.note_pending(message, urgent=addressed(seen) is not None)
+    closing.after_message(core, room, message)
+    room.rearm()
+
+
+def addressed(seen: Seen) -> str | None:
+    """Whom of the two personas a message addresses: "assistant", "facilitator" or nobody."""
+    for language in ("ja", "en"):
+        if replies.addressed(seen.text, phrases.words(language)) is not None:
+            return "assistant"
+    return "facilitator" if seen.mentions_me else None
+
+
+async def edited(core: Core, room: Room, message_id: int, text: str, at: datetime) -> None:
+    now = core.clock.now()
+
+    async def work(c: AsyncConnection) -> Change:
+        before = await transcript.edit(c, room.id, message_id, strip_invisible(text), at)
+        after = await transcript.get(c, room.id, message_id)
+        if before is None or after is None:
+            return Change()
+        new = recording.from_edit(room.meeting, after, room.view, room.entries, room.names)
+        stored = await append(c, room, new, now)
+        posts = False
+        for entry in stored:
+            posts |= await put_reaction(c, room, message_id, recording.EMOJI.get(entry.kind, "✏️"), now)
+        change = Change(entries=stored, posts=posts)
+        await pointing.point_out(c, room, change, now)
+        return change
+
+    await core.commit(room, work)
+
+
+async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None:
+    async def work(c: AsyncConnection) -> Change:
+        before = await transcript.delete(c, room.id, message_id, at)
+        if before is None:
+            return Change()
+        stored = await append(c, room, recording.from_deletion(before, room.view, room.entries), at)
+        for entry in room.entries:
+            if entry.message_id == message_id and not entry.redacted:
+                await ledger.redact(c, room.id, entry.number)
+        return Change(entries=stored, value="redacted")
+
+    change = await core.commit(room, work)
+    if change.value == "redacted":
+        await room.reload()
+        room.rearm()
+
+
+async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji: str, added: bool) -> None:
+    """✅ confirms and ❌ objects to what was recorded from a message; 👍 and 👎 vote on a proposal."""
+    now = core.clock.now()
+    plain = emoji.replace("\ufe0f", "")
+
+    async def work(c: AsyncConnection) -> Change:
+        if await transcript.opted_out(c, room.meeting.guild_id, person.id):
+            return Change()
+        changed = await transcript.react(
+            c, room.meeting.guild_id, room.id, message_id, person.id, person.name, plain, added, now
+        )
+        if not changed or not added:
+            return Change()
+        return Change(entries=await append(c, room, _from_reaction(room, message_id, person, plain), now))
+
+    await core.commit(room, work)
+
+
+def _from_reaction(room: Room, message_id: int, person: Person, emoji: str) -> list[NewEntry]:
+    meant = [i for i in room.view.items if i.live and i.original.message_id == message_id]
+    new: list[NewEntry] = []
+    for item in meant:
+        kind: EntryKind | None = None
+        value: float | None = None
+        if item.kind is EntryKind.PROPOSAL and emoji in VOTES:
+            kind, value = EntryKind.VOTE, VOTES[emoji]
+        elif emoji == CONFIRM and item.status == "unconfirmed":
+            kind = EntryKind.CONFIRMATION
+        elif emoji == OBJECT and item.kind is not EntryKind.TOPIC:
+            kind = EntryKind.OBJECTION
+        if kind is not None:
+            new.append(
+                NewEntry(
+                    kind=kind,
+                    text="",
+                    source_key=f"r:{message_id}:{item.number}:{person.id}:{emoji}",
+                    origin=Origin.REACTION,
+                    author_id=person.id,
+                    author_name=person.name,
+                    message_id=message_id,
+                    refers_to=item.number,
+                    value=value,
+                )
+            )
+    return new
+
+
+def typing(core: Core, room: Room) -> None:
+    """Somebody types: a countdown waits for them (SPEC 2.9)."""
+    if room.meeting.state is MeetingState.READ_BACK:
+        room.typing_until = core.clock.now() + TYPING
+        room.rearm()

@@ -1,0 +1,130 @@
+"""How a meeting begins: the request is checked, the kickoff is posted, the facilitator opens (SPEC 2.1)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.errors import BadInput
+from bot.facilitation.board import kickoff
+from bot.facilitation.core import Change, Core
+from bot.facilitation.delivery import put_post
+from bot.facilitation.requests import StartRequest
+from bot.facilitation.room import KEY_KICKOFF, KEY_OPENING, Room
+from bot.facilitation.thinking import record, think
+from bot.meeting import ledger as folding
+from bot.meeting.model import LANGUAGES, EntryKind, Language, Meeting, NewEntry, Origin, Persona, Route
+from bot.meeting.text import strip_invisible
+from bot.stage import Outgoing
+from bot.store import ledger, meetings, servers
+
+SHORTEST, LONGEST = 1, 12 * 60
+TITLE_CHARACTERS = 100  # a thread's name
+OPENING_S = 20.0
+
+
+def check(request: StartRequest) -> None:
+    """Raises BadInput saying what to do."""
+    if not strip_invisible(request.title).strip():
+        raise BadInput("error.title_missing")
+    if len(request.title) > TITLE_CHARACTERS:
+        raise BadInput("error.title_long", limit=TITLE_CHARACTERS)
+    if not SHORTEST <= request.minutes <= LONGEST:
+        raise BadInput("error.minutes_range", shortest=SHORTEST, longest=LONGEST)
+    if request.language is not None and request.language not in LANGUAGES:
+        raise BadInput("error.language", known=", ".join(LANGUAGES))
+
+
+async def create(core: Core, request: StartRequest, language: Language, timezone: str) -> Room:
+    """Meeting, constraints and kickoff in one transaction; AlreadyOpen where the channel has a meeting."""
+    check(request)
+    now = core.clock.now()
+    guild = request.place.guild_id
+
+    async def work(c: AsyncConnection) -> tuple[Meeting, bool]:
+        settings = await servers.get(c, guild)
+        meeting = await meetings.create(
+            c,
+            guild_id=guild,
+            channel_id=request.place.channel_id,
+            channel_kind=request.channel_kind,
+            title=strip_invisible(request.title).strip(),
+            language=language,
+            timezone=timezone,
+            chair_id=request.by.id,
+            chair_name=request.by.name,
+            agenda=request.agenda,
+            started_at=now,
+            planned_end=now + timedelta(minutes=request.minutes),
+            activity=settings.activity,
+        )
+        entries = await ledger.append(
+            c,
+            guild,
+            meeting.id,
+            [
+                NewEntry(
+                    EntryKind.CONSTRAINT,
+                    text,
+                    f"start:{index}",
+                    Origin.START,
+                    request.by.id,
+                    request.by.name,
+                    text,
+                )
+                for index, text in enumerate(request.constraints)
+            ],
+            now,
+            core.salt,
+        )
+        fresh = Room(core, meeting)
+        post = kickoff(
+            meeting,
+            folding.fold(entries),
+            language,
+            now,
+            settings.transcript_days,
+            core.model_name(Route.TURN),
+        )
+        await put_post(c, fresh, KEY_KICKOFF, post, now=now, route=None)
+        return meeting, True
+
+    meeting, _ = await core.db.unit(work)
+    room = Room(core, meeting)
+    await room.reload()
+    return room
+
+
+async def step_opening(core: Core, room: Room) -> None:
+    """The facilitator's first post; a discussion that began earlier does not excuse a missing announcement."""
+    language = room.meeting.language
+    agenda = room.meeting.agenda
+    fallback = phrases.t(
+        "fixed.opening.agenda" if agenda else "fixed.opening.plain",
+        language,
+        title=room.meeting.title,
+        first=agenda[0] if agenda else "",
+    )
+    thought = await think(core, room, Route.OPENING, request="opening", fallback=fallback, seconds=OPENING_S)
+    now = core.clock.now()
+    text, source = thought.final(core)
+
+    async def work(c: AsyncConnection) -> Change:
+        change = await record(c, room, thought)
+        post = Outgoing(text or fallback, Persona.FACILITATOR, language, meeting_id=room.id)
+        change.posts |= await put_post(
+            c,
+            room,
+            KEY_OPENING,
+            post,
+            now=now,
+            route=Route.OPENING,
+            source=source,
+            generation_id=thought.generation_id,
+        )
+        # Messages that came in before the opening keep waiting for their turn: the cursor does not move.
+        return change
+
+    await core.commit(room, work)

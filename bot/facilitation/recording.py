@@ -1,0 +1,225 @@
+"""From marks and edits to new ledger entries: pure, given the room as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from bot.facilitation.core import books
+from bot.meeting import dates, lookup, marks, sameness
+from bot.meeting.marks import Mark
+from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Meeting, Message, NewEntry, Origin
+
+# One reaction a kind answers a recorded mark: no talk (SPEC 2.4).
+EMOJI: dict[EntryKind, str] = {
+    EntryKind.DECISION: "📌",
+    EntryKind.PROPOSAL: "💡",
+    EntryKind.VOTE: "🗳️",
+    EntryKind.QUESTION: "❓",
+    EntryKind.ACTION: "📋",
+    EntryKind.CONSTRAINT: "🔒",
+    EntryKind.RETRACTION: "↩️",
+    EntryKind.REVISION: "✏️",
+    EntryKind.NOTE: "📝",
+    EntryKind.TOPIC: "🔖",
+    EntryKind.ANSWER: "💬",
+}
+MODEL_EMOJI = "🔎"  # found by the model, waits for a person's ✅
+
+
+def today(meeting: Meeting, message: Message) -> date:
+    """The day it is for the team when the message was written."""
+    return message.at.astimezone(ZoneInfo(meeting.timezone)).date()
+
+
+def from_message(
+    meeting: Meeting, message: Message, view: LedgerView, names: Sequence[str]
+) -> list[NewEntry]:
+    """The entries that the marks of `message` make, idempotent by their source keys."""
+    found: list[NewEntry] = []
+    for mark in marks.find(message.text, books(), names=names):
+        entry = _entry(meeting, message, mark, view)
+        if entry is not None:
+            found.append(entry)
+    return found
+
+
+def _entry(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> NewEntry | None:
+    refers_to: int | None = None
+    kind = mark.kind
+    if kind is EntryKind.VOTE:
+        proposal = lookup.proposal_named(view, mark.number)
+        if proposal is None:
+            return None
+        refers_to = proposal.original.number
+    elif kind is EntryKind.RETRACTION:
+        refers_to = _retracted(view, mark, message)
+        if refers_to is None:
+            return None
+    elif kind is not EntryKind.NOTE and sameness.find_same(view, kind, mark.text) is not None:
+        same = sameness.find_same(view, kind, mark.text)
+        assert same is not None
+        # The same decision again, typed by a person, confirms what the model found; else it is joined silently.
+        if same.status != "unconfirmed":
+            return None
+        kind, refers_to = EntryKind.CONFIRMATION, same.number
+    return NewEntry(
+        kind=kind,
+        text=mark.text,
+        source_key=f"m:{message.message_id}:{mark.place}",
+        origin=Origin.MARK,
+        author_id=message.author_id,
+        author_name=message.author_name,
+        quote=mark.quote,
+        message_id=message.message_id,
+        refers_to=refers_to,
+        owner=mark.owner,
+        due=_due(meeting, message, mark),
+        value=mark.value,
+    )
+
+
+def _due(meeting: Meeting, message: Message, mark: Mark) -> str | None:
+    if mark.kind is not EntryKind.ACTION:
+        return None
+    day = dates.resolve(mark.text, today(meeting, message), meeting.language)
+    if day is None:
+        other = "en" if meeting.language == "ja" else "ja"
+        day = dates.resolve(mark.text, today(meeting, message), other)
+    return day.isoformat() if day else None
+
+
+def _retracted(view: LedgerView, mark: Mark, message: Message) -> int | None:
+    """The number that a retraction names, by number, by words, or as the author's own last entry."""
+    if mark.undo:
+        last = lookup.undo_target(view, message.author_id)
+        return last.number if last else None
+    item = lookup.target(view, mark.number if mark.number is not None else mark.text)
+    return item.number if item else None
+
+
+def correction(message: Message, before: Sequence[Message], entries: Sequence[Entry]) -> NewEntry | None:
+    """A scribe's s/old/new/: the newest earlier line that holds `old`, revised, where that line made an entry."""
+    pair = marks.correction(message.text)
+    if pair is None:
+        return None
+    old, new = pair
+    for earlier in reversed(before):
+        if old not in earlier.text:
+            continue
+        for entry in reversed(entries):
+            if entry.message_id == earlier.message_id and old in entry.text and entry.kind in _WORDED:
+                return _rewording(
+                    entry,
+                    entry.text.replace(old, new, 1),
+                    message,
+                    Origin.MARK,
+                    key=f"m:{message.message_id}:s",
+                )
+        return None
+    return None
+
+
+_WORDED = frozenset(
+    {
+        EntryKind.DECISION,
+        EntryKind.PROPOSAL,
+        EntryKind.QUESTION,
+        EntryKind.ACTION,
+        EntryKind.CONSTRAINT,
+        EntryKind.NOTE,
+        EntryKind.TOPIC,
+        EntryKind.REVISION,
+        EntryKind.ANSWER,
+    }
+)
+
+
+def _rewording(
+    entry: Entry,
+    text: str,
+    message: Message,
+    origin: Origin,
+    key: str,
+    owner: str | None = None,
+    quote: str | None = None,
+) -> NewEntry:
+    return NewEntry(
+        kind=EntryKind.REVISION,
+        text=text,
+        source_key=key,
+        origin=origin,
+        author_id=message.author_id,
+        author_name=message.author_name,
+        quote=message.text if quote is None else quote,
+        message_id=message.message_id,
+        refers_to=entry.number,
+        owner=owner or entry.owner,
+        due=entry.due,
+        value=entry.value,
+    )
+
+
+def from_edit(
+    meeting: Meeting, message: Message, view: LedgerView, entries: Sequence[Entry], names: Sequence[str]
+) -> list[NewEntry]:
+    """What an edited message changes (SPEC 2.4): another wording revises, a mark taken away retracts, a new one adds.
+
+    `message` is the message as it reads now.
+    """
+    stamp = int(message.edited_at.timestamp() * 1000) if message.edited_at else 0
+    standing = {e.source_key: e for e in entries if e.message_id == message.message_id}
+    now = {f"m:{message.message_id}:{m.place}": m for m in marks.find(message.text, books(), names=names)}
+    changes: list[NewEntry] = []
+    for key, entry in standing.items():
+        if entry.origin is not Origin.MARK:
+            continue
+        item = view.item(entry.number)
+        if item is None or item.status == "retracted" or item.original.number != entry.number:
+            continue
+        mark = now.pop(key, None)
+        if mark is None or mark.kind is not entry.kind:
+            changes.append(
+                retraction(item, message, Origin.EDIT, f"e:{message.message_id}:{entry.number}:{stamp}")
+            )
+        elif mark.text != item.text:
+            changes.append(
+                _rewording(
+                    item.entry,
+                    mark.text,
+                    message,
+                    Origin.EDIT,
+                    owner=mark.owner,
+                    quote=mark.quote,
+                    key=f"e:{message.message_id}:{entry.number}:{stamp}",
+                )
+            )
+    for mark in now.values():
+        added = _entry(meeting, message, mark, view)
+        if added is not None:
+            changes.append(added)
+    return changes
+
+
+def from_deletion(message: Message, view: LedgerView, entries: Sequence[Entry]) -> list[NewEntry]:
+    """Deleting the message that an entry stands on retracts it; the quote is redacted by the caller."""
+    changes = []
+    for entry in entries:
+        item = view.item(entry.number) if entry.message_id == message.message_id else None
+        if item is not None and item.original.number == entry.number and item.status != "retracted":
+            changes.append(retraction(item, message, Origin.DELETE, f"d:{message.message_id}:{entry.number}"))
+    return changes
+
+
+def retraction(item: Item, by: Message, origin: Origin, key: str) -> NewEntry:
+    return NewEntry(
+        kind=EntryKind.RETRACTION,
+        text="",
+        source_key=key,
+        origin=origin,
+        author_id=by.author_id,
+        author_name=by.author_name,
+        message_id=by.message_id,
+        refers_to=item.number,
+    )

@@ -1,0 +1,232 @@
+"""One open meeting in memory: a cache of rows, and what is due next. Everything here can be rebuilt from the store."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.clock import Deadline
+from bot.errors import StoreError
+from bot.facilitation.clashes import ConflictMemo, with_conflicts
+from bot.facilitation.core import Change, Core
+from bot.meeting import ledger as folding
+from bot.meeting import replies
+from bot.meeting.model import Entry, LedgerView, Meeting, MeetingState, Message, Speaker
+from bot.meeting.schedule import BOARD_EVERY, RoomState, Step, next_step
+from bot.stage import Outgoing, Place
+from bot.store import ledger, meetings, overview, transcript
+
+KEY_OPENING, KEY_GOODBYE, KEY_MINUTES, KEY_KICKOFF = "opening", "goodbye", "minutes", "kickoff"
+
+
+@dataclass
+class Pending:
+    """The burst of messages that waits to be handled in a turn."""
+
+    first_at: datetime
+    last_at: datetime
+    urgent: bool = False
+
+
+@dataclass
+class Room:
+    core: Core
+    meeting: Meeting
+    entries: list[Entry] = field(default_factory=list)
+    view: LedgerView = field(default_factory=LedgerView)
+    speakers: dict[int, Speaker] = field(default_factory=dict)
+    own_ids: set[int] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)  # outbox keys that exist
+    fired: set[tuple[datetime, int]] = field(default_factory=set)
+    pending: Pending | None = None
+    assist: list[str] = field(
+        default_factory=list
+    )  # outbox keys of posts whose hand-off waits for the assistant
+    deliver_at: datetime | None = None
+    tries: int = 0
+    typing_until: datetime | None = None
+    last_human_at: datetime | None = None
+    human_count: int = 0
+    unprompted_count: int | None = None  # human messages when the facilitator last spoke unprompted
+    unprompted_at: datetime | None = None
+    substance: int = 0  # messages of substance since the read-back
+    draft_done: bool = False
+    minutes_sent: bool = False
+    board_last: Outgoing | None = None
+    board_dirty: bool = True
+    board_edited_at: datetime | None = None
+    board_message_id: int | None = None
+    progress: str | None = None  # what the board says while minutes are written
+    unreachable: str | None = None
+    stale: bool = False
+    write: asyncio.Lock = field(default_factory=asyncio.Lock)
+    deadline: Deadline | None = None  # of the generation under way
+    failures: int = 0
+    memo: ConflictMemo = field(default_factory=ConflictMemo)
+
+    @property
+    def id(self) -> int:
+        return self.meeting.id
+
+    @property
+    def place(self) -> Place:
+        return Place(self.meeting.guild_id, self.meeting.channel_id)
+
+    @property
+    def names(self) -> list[str]:
+        """Everybody the record knows by name."""
+        named = {self.meeting.chair_name, *(s.name for s in self.speakers.values())}
+        return sorted(named | {i.owner for i in self.view.items if i.owner})
+
+    @property
+    def ranked_speakers(self) -> tuple[Speaker, ...]:
+        return tuple(sorted(self.speakers.values(), key=lambda s: (-s.characters, s.user_id)))
+
+    @property
+    def one_person(self) -> bool:
+        return len(self.speakers) <= 1
+
+    def apply(self, change: Change) -> None:
+        if change.meeting is not None:
+            if change.meeting.state is not self.meeting.state:
+                self.core.watch("state", meeting_id=self.id, state=change.meeting.state.value)
+            self.meeting = change.meeting
+            self.board_dirty = True
+        if change.entries:
+            self.entries.extend(change.entries)
+            self.view = self._folded(self.entries)
+            self.board_dirty = True
+        if change.posts and self.deliver_at is None:
+            self.deliver_at = self.core.clock.now()
+
+    async def reload(self) -> None:
+        """Read everything again from the store (start of a process, or after a caller was cancelled)."""
+        due = await self.core.db.unit(self._load)
+        self.deliver_at = self.core.clock.now() if due else None
+        self.view = self._folded(self.entries)
+        self.board_dirty = True
+
+    def _folded(self, entries: list[Entry]) -> LedgerView:
+        return with_conflicts(folding.fold(entries), self.memo)
+
+    async def _load(self, c: AsyncConnection) -> bool:
+        """Fill the cache; True where the outbox has something to send."""
+        found = await meetings.get(c, self.meeting.id)
+        if found is None:
+            raise StoreError(f"meeting {self.meeting.id} is gone from the store")
+        self.meeting = found
+        self.entries = await ledger.everything(c, self.id)
+        self.fired = await meetings.notices(c, self.id)
+        self.speakers = {s.user_id: s for s in await transcript.speakers(c, self.id)}
+        self.human_count = await transcript.count(c, self.id)
+        self.last_human_at = await transcript.last_at(c, self.id)
+        posts = await overview.posts(c, self.id)
+        self.own_ids = {p.message_id for p in posts if p.message_id}
+        self.keys = {p.key for p in posts}
+        self.minutes_sent = any(p.key == KEY_MINUTES and p.state == "sent" for p in posts)
+        self.draft_done = KEY_MINUTES in self.keys
+        self.assist = [
+            p.key
+            for p in posts
+            if p.payload.get("hand_off") and p.state == "sent" and f"assist:{p.key}" not in self.keys
+        ]
+        boards = [p for p in posts if p.key == KEY_KICKOFF or p.key.startswith("board:")]
+        self.board_message_id = next((p.message_id for p in reversed(boards) if p.message_id), None)
+        spoken = [p for p in posts if p.payload.get("unprompted") is not None and p.state == "sent"]
+        if spoken:
+            self.unprompted_at, self.unprompted_count = (
+                spoken[-1].created_at,
+                int(spoken[-1].payload["unprompted"]),
+            )
+        unread = await transcript.after(c, self.id, self.meeting.cursor)
+        self.pending = None
+        for message in unread:
+            self.note_pending(message, urgent=False)
+        if self.meeting.state is MeetingState.READ_BACK:
+            await self._recount_substance(c)
+        return any(p.state == "pending" for p in posts)
+
+    async def _recount_substance(self, c: AsyncConnection) -> None:
+        words = phrases.words(self.meeting.language)
+        back = [
+            p for p in await overview.posts(c, self.id) if p.key.startswith("read_back:") and p.message_id
+        ]
+        since = (back[-1].message_id or 0) if back else 0
+        later = await transcript.after(c, self.id, since)
+        self.substance = sum(replies.adds_substance(m.text, words) for m in later)
+
+    def note_pending(self, message: Message, *, urgent: bool) -> None:
+        if self.pending is None:
+            self.pending = Pending(message.at, message.at, urgent)
+        else:
+            self.pending.last_at = max(self.pending.last_at, message.at)
+            self.pending.urgent = self.pending.urgent or urgent
+
+    def preview(self, added: list[Entry]) -> LedgerView:
+        """The ledger as it will be once `added` is committed."""
+        return self._folded([*self.entries, *added]) if added else self.view
+
+    def after_turn(self, read_to: int, newer: list[Message] | None = None) -> None:
+        """The burst up to `read_to` is handled; what came in meanwhile waits for the next turn."""
+        self.pending = None
+        for message in newer or ():
+            if message.message_id > read_to:
+                self.note_pending(message, urgent=False)
+
+    def heard(self, message: Message) -> None:
+        """Count a newly stored message."""
+        old = self.speakers.get(message.author_id) or Speaker(message.author_id, message.author_name)
+        self.speakers[message.author_id] = Speaker(
+            message.author_id,
+            message.author_name,
+            old.messages + 1,
+            old.characters + len(message.text),
+            message.at,
+        )
+        self.human_count += 1
+        self.last_human_at = message.at if self.last_human_at is None else max(self.last_human_at, message.at)
+        self.board_dirty = True
+
+    def state(self) -> RoomState:
+        meeting, pending = self.meeting, self.pending
+        return RoomState(
+            meeting=meeting,
+            last_human_at=max(self.last_human_at or meeting.started_at, meeting.started_at),
+            fired=frozenset(self.fired),
+            opening_done=KEY_OPENING in self.keys,
+            pending_first_at=pending.first_at if pending else None,
+            pending_last_at=pending.last_at if pending else None,
+            pending_urgent=bool(pending and pending.urgent),
+            assist_due=bool(self.assist),
+            deliver_at=self.deliver_at,
+            typing_until=self.typing_until,
+            goodbye_done=KEY_GOODBYE in self.keys,
+            draft_done=self.draft_done,
+            minutes_sent=self.minutes_sent,
+            board_at=self._board_at(),
+        )
+
+    def _board_at(self) -> datetime | None:
+        """The next edit of the board: soon where something changed, else when the bar of time moves."""
+        if self.board_message_id is None or self.meeting.state is MeetingState.CLOSED:
+            return None
+        last = self.board_edited_at
+        if self.board_dirty:
+            return self.core.clock.now() if last is None else last + BOARD_EVERY
+        total = self.meeting.planned_end - self.meeting.started_at
+        tick = max(timedelta(minutes=1), total / 20)
+        return (last or self.meeting.started_at) + tick
+
+    def next(self) -> Step | None:
+        return next_step(self.state(), self.core.clock.now())
+
+    def rearm(self) -> None:
+        if self.meeting.state is MeetingState.CLOSED and self.deliver_at is None:
+            return
+        step = self.next()
+        if step is not None:
+            self.core.arm(self.id, step.at)

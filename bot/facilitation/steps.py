@@ -1,0 +1,197 @@
+"""Taking one room's due steps, one after the other, and what happens when a step fails."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.errors import StageError
+from bot.facilitation import closing, opening, timekeeper, turn
+from bot.facilitation.board import board
+from bot.facilitation.core import Change, Core
+from bot.facilitation.delivery import deliver, put_post
+from bot.facilitation.room import KEY_MINUTES, Room
+from bot.meeting.model import MeetingState, Persona, Route
+from bot.meeting.schedule import StepKind
+from bot.minutes.draft import link, step_draft
+from bot.stage import Attachment, Busy, Outgoing, Refused
+from bot.store import meetings, minutes, outbox, servers
+from bot.supervision import log_failure
+
+BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
+STEPS_AT_ONCE = 50  # then other rooms have their turn
+
+
+async def run(core: Core, room: Room) -> datetime | None:
+    """All steps that are due; returns when the room wants to be looked at next. Never raises but for cancellation."""
+    try:
+        for _ in range(STEPS_AT_ONCE):
+            if room.unreachable is not None and room.meeting.state is not MeetingState.WRITING:
+                await give_up_on_channel(core, room)
+            step = room.next()
+            if step is None:
+                return None
+            if step.at > core.clock.now():
+                return step.at
+            await _STEPS[step.kind](core, room)
+            room.failures = 0
+        return core.clock.now()
+    except Exception as error:
+        room.failures += 1
+        room.stale = True
+        log_failure(f"step of meeting {room.id} failed, it is tried again", error)
+        return core.clock.now() + timedelta(seconds=BACKOFF[min(room.failures, len(BACKOFF)) - 1])
+
+
+async def step_board(core: Core, room: Room) -> None:
+    """Make the kickoff post show what holds now, where it shows anything else."""
+    now = core.clock.now()
+    shown = await board_now(core, room, now)
+    room.board_dirty, room.board_edited_at = False, now
+    if shown == room.board_last or room.board_message_id is None:
+        return
+    try:
+        await core.stage.edit(room.place, room.board_message_id, shown)
+        room.board_last = shown
+        core.watch("board", meeting_id=room.id, message_id=room.board_message_id)
+    except Refused as refused:
+        if refused.reason == "too_old":
+            await _new_board(core, room, shown, now)
+        elif refused.reason in ("gone", "forbidden") and room.meeting.state is MeetingState.OPEN:
+            log_failure(f"board of meeting {room.id} cannot be edited ({refused.reason})", refused)
+            room.board_message_id = None
+    except Busy as busy:
+        room.board_dirty, room.board_edited_at = True, now + timedelta(seconds=busy.retry_after)
+    except StageError:
+        room.board_dirty = True
+
+
+async def board_now(core: Core, room: Room, now: datetime) -> Outgoing:
+    meeting = room.meeting
+    settings = await core.db.unit(lambda c: servers.get(c, meeting.guild_id))
+    minutes_link = None
+    if room.minutes_sent:
+        row = await core.db.unit(lambda c: outbox.get(c, room.id, KEY_MINUTES))
+        if row is not None and row.message_id is not None:
+            minutes_link = link(meeting.guild_id, meeting.thread_id or meeting.channel_id, row.message_id)
+    return board(
+        meeting,
+        room.view,
+        room.ranked_speakers,
+        now,
+        language=meeting.language,
+        degraded=core.degraded(),
+        state_note=room.progress,
+        minutes_link=minutes_link,
+        retention_days=settings.transcript_days,
+        model_name=core.model_name(Route.TURN),
+    )
+
+
+async def _new_board(core: Core, room: Room, shown: Outgoing, now: datetime) -> None:
+    """Edits of messages older than an hour are limited (30046): the board goes on in a new message."""
+    number = sum(key.startswith("board:") for key in room.keys) + 1
+
+    async def work(c: AsyncConnection) -> Change:
+        return Change(posts=await put_post(c, room, f"board:{number}", shown, now=now, route=None))
+
+    await core.commit(room, work)
+
+
+async def step_finish(core: Core, room: Room) -> None:
+    """Minutes are out (or kept, where no place is left): the meeting is closed, the board says so."""
+    now = core.clock.now()
+    row = await core.db.unit(lambda c: outbox.get(c, room.id, KEY_MINUTES))
+    undelivered = row is not None and row.state == "failed"
+
+    async def work(c: AsyncConnection) -> Change:
+        change = Change(
+            meeting=await meetings.move(
+                c, room.id, {MeetingState.WRITING}, MeetingState.CLOSED, closed_at=now
+            )
+        )
+        if undelivered:
+            await _offer_to_chair(c, room, now, change)
+        return change
+
+    await core.commit(room, work)
+    room.progress = None
+    if room.board_message_id is not None and room.unreachable is None:
+        await step_board(core, room)
+
+
+async def _offer_to_chair(c: AsyncConnection, room: Room, now: datetime, change: Change) -> None:
+    """The channel or thread is gone or closed to us: the chair gets the minutes directly, `/minutes show` has them."""
+    meeting = room.meeting
+    stored = await minutes.get(c, room.id)
+    if stored is None:
+        return
+    post = Outgoing(
+        phrases.t("post.minutes_by_dm", meeting.language, title=meeting.title),
+        Persona.ASSISTANT,
+        meeting.language,
+        files=(Attachment("minutes.md", stored.text.encode()),),
+        meeting_id=room.id,
+    )
+    change.posts |= await put_post(
+        c, room, "minutes_dm", post, now=now, route=None, kind="dm", facts={"target": meeting.chair_id}
+    )
+
+
+async def give_up_on_channel(core: Core, room: Room) -> None:
+    """The channel is gone or closed to us: what was recorded becomes minutes all the same."""
+    now = core.clock.now()
+
+    async def work(c: AsyncConnection) -> Change:
+        return Change(
+            meeting=await meetings.move(
+                c,
+                room.id,
+                {MeetingState.OPEN, MeetingState.CLOSING, MeetingState.READ_BACK},
+                MeetingState.WRITING,
+                closing_since=room.meeting.closing_since or now,
+                close_at=None,
+            )
+        )
+
+    await core.commit(room, work)
+
+
+async def abandon(core: Core, room: Room) -> None:
+    """The kickoff could not be posted: the meeting never came to be."""
+    now = core.clock.now()
+
+    async def work(c: AsyncConnection) -> Change:
+        return Change(
+            meeting=await meetings.move(
+                c, room.id, {MeetingState.STARTING}, MeetingState.CLOSED, closed_at=now
+            )
+        )
+
+    await core.commit(room, work)
+
+
+async def step_expire(core: Core, room: Room) -> None:
+    """The window is over: the board says at once that the minutes are being written."""
+    await closing.step_expire(core, room)
+    await step_board(core, room)
+
+
+_STEPS: dict[StepKind, Callable[[Core, Room], Awaitable[None]]] = {
+    StepKind.DELIVER: deliver,
+    StepKind.EXPIRE: step_expire,
+    StepKind.READ_BACK: closing.step_read_back,
+    StepKind.GOODBYE: closing.step_goodbye,
+    StepKind.DRAFT: step_draft,
+    StepKind.FINISH: step_finish,
+    StepKind.OPENING: opening.step_opening,
+    StepKind.ASSIST: turn.step_assist,
+    StepKind.TURN: turn.step_turn,
+    StepKind.NOTICE: timekeeper.step_notice,
+    StepKind.QUIET_ASK: timekeeper.step_quiet_ask,
+    StepKind.QUIET_CLOSE: timekeeper.step_quiet_close,
+    StepKind.BOARD: step_board,
+}

@@ -1,0 +1,320 @@
+"""One generation about a room, from scene to record: shared by opening, turns, notices and closing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.clock import Deadline
+from bot.facilitation import recording
+from bot.facilitation.core import Change, Core
+from bot.facilitation.room import Room
+from bot.guard.generator import Call, response_of
+from bot.guard.model import Generated, Rule
+from bot.guard.table import RoomFacts, rules_for
+from bot.guard.similarity import repeats
+from bot.meeting import grounding, participation, replies
+from bot.meeting.answers import is_answer
+from bot.meeting.figures import Figure
+from bot.meeting.grounding import Claim
+from bot.meeting.model import EntryKind, Message, NewEntry, OwnPost, Persona, Phase, Route, Scene
+from bot.prompts import builder
+from bot.prompts.outputs import TurnOut
+from bot.store import generations, ledger, outbox, transcript
+
+HISTORY = 400  # messages loaded for a prompt; the builder shows the window that SPEC 4 names
+UNREAD_AT_ONCE = 200
+RECENT_OWN = 5
+
+
+@dataclass
+class Thought:
+    """What one generation came to, before anything of it is stored."""
+
+    room: Room
+    route: Route
+    at: datetime
+    call: Call
+    generated: Generated
+    unread: tuple[Message, ...] = ()
+    read_to: int = 0
+    entries: list[NewEntry] = field(default_factory=list)
+    generation_id: int | None = None
+
+    @property
+    def output(self) -> TurnOut | None:
+        return self.generated.output if isinstance(self.generated.output, TurnOut) else None
+
+    @property
+    def output_wish(self) -> str | None:
+        return self.output.wish_quote if self.output is not None else None
+
+    def final(self, core: Core) -> tuple[str | None, str]:
+        """Step 6, at posting: the text against the room as it is now, and where it came from."""
+        self.generated = core.generator.recheck(self.call, self.generated)
+        return self.generated.text, self.generated.source.value
+
+
+@dataclass(frozen=True)
+class Material:
+    """What was read from the store for one scene."""
+
+    unread: tuple[Message, ...]
+    history: tuple[Message | OwnPost, ...]
+    own: tuple[OwnPost, ...]
+
+
+async def material(core: Core, room: Room, limit: int = HISTORY) -> Material:
+    async def work(c: AsyncConnection) -> Material:
+        unread = await transcript.after(c, room.id, room.meeting.cursor, UNREAD_AT_ONCE)
+        last = unread[-1].message_id if unread else None
+        recent = [
+            m for m in await transcript.recent(c, room.id, limit) if last is None or m.message_id <= last
+        ]
+        own = await outbox.recent_own(c, room.id, 40)
+        known = {m.message_id for m in recent}
+        lines: list[Message | OwnPost] = [*recent, *(m for m in unread if m.message_id not in known), *own]
+        lines.sort(key=lambda line: (line.at, line.message_id))
+        return Material(tuple(unread), tuple(lines), tuple(own))
+
+    return await core.db.unit(work)
+
+
+def scene_of(room: Room, route: Route, stuff: Material, now: datetime) -> Scene:
+    speakers = room.ranked_speakers
+    return Scene(
+        route=route,
+        meeting=room.meeting,
+        now=now,
+        ledger=room.view,
+        history=stuff.history,
+        unread=stuff.unread,
+        speakers=speakers,
+        quiet_people=tuple(participation.quiet_people(speakers, room.names, now)),
+    )
+
+
+def record_texts(room: Room, stuff: Material) -> tuple[str, ...]:
+    """Everything that a figure or a name in a post may rest on."""
+    meeting = room.meeting
+    return (
+        meeting.title,
+        *meeting.agenda,
+        *(e.text for e in room.entries),
+        *(e.quote for e in room.entries),
+        *(line.text for line in stuff.history if isinstance(line, Message)),
+    )
+
+
+async def think(
+    core: Core,
+    room: Room,
+    route: Route,
+    *,
+    request: str | None = None,
+    fallback: str | None = None,
+    seconds: float | None = None,
+    may_be_silent: bool = False,
+    extract: bool = True,
+    judge_repetition: bool = False,
+    addressed_by: Message | None = None,
+    notice_minutes: int | None = None,
+    stuff: Material | None = None,
+    rules: Sequence[Rule] | None = None,
+    output: type[BaseModel] = TurnOut,
+    question: str | None = None,
+    text_of: Callable[[BaseModel], str] = response_of,
+) -> Thought:
+    """One guarded generation; ends within `seconds` whatever the model does, and raises only cancellation."""
+    now = core.clock.now()
+    stuff = stuff or await material(core, room)
+    scene = replace(
+        scene_of(room, route, stuff, now),
+        request=request,
+        addressed_by=addressed_by,
+        notice_minutes=notice_minutes,
+        question=question,
+    )
+    language = room.meeting.language
+    deadline = Deadline(core.limits.deadline_s if seconds is None else seconds)
+    posts = [
+        p.text for p in stuff.own if p.route is not Route.TIME_NOTICE and p.persona is Persona.FACILITATOR
+    ]
+    call = Call(
+        route=route,
+        scene=scene,
+        prompt=builder.build(scene, language=language),
+        output=output,
+        deadline=deadline,
+        rules=tuple(rules)
+        if rules is not None
+        else rules_for(route, facts(room, stuff, now, notice_minutes)),
+        fallback=fallback,
+        may_be_silent=may_be_silent,
+        recent=tuple(posts[-RECENT_OWN:]),
+        judge_repetition=judge_repetition and not room.one_person,
+        language=language,
+        text_of=text_of,
+    )
+    room.deadline = deadline
+    try:
+        generated = await core.generator.generate(call)
+    finally:
+        room.deadline = None
+    thought = Thought(room, route, now, call, generated, stuff.unread)
+    thought.read_to = stuff.unread[-1].message_id if stuff.unread else room.meeting.cursor
+    if extract:
+        thought.entries = grounded(room, thought)
+    _tell(core, room, thought)
+    return thought
+
+
+def facts(room: Room, stuff: Material, now: datetime, notice_minutes: int | None = None) -> RoomFacts:
+    """What the guard's rules may look at; the callables see the room as it is when a rule is run."""
+    meeting = room.meeting
+    mine = [p for p in stuff.own if p.persona is Persona.FACILITATOR and p.route is not Route.TIME_NOTICE]
+    asked = mine[-1] if mine else None
+    question = replies.last_question(asked.text) if asked else None
+    since = [m for m in stuff.history if isinstance(m, Message) and asked and m.message_id > asked.message_id]
+    language = meeting.language
+    alike = len(mine) > 1 and repeats(mine[-1].text, (mine[-2].text,), language) is not None
+    texts = record_texts(room, stuff)
+
+    def answered() -> bool:
+        words = phrases.words(language)
+        return question is not None and any(
+            is_answer(question, m.text, words, is_reply=asked is not None and m.reply_to == asked.message_id)
+            for m in since
+        )
+
+    def near_end() -> bool:
+        left = room.meeting.planned_end - now
+        late = left <= (room.meeting.planned_end - room.meeting.started_at) / 5
+        return late or room.meeting.model_phase in (Phase.CONVERGING, Phase.CLOSING)
+
+    return RoomFacts(
+        language=language,
+        title=meeting.title,
+        closing=lambda: room.meeting.closing,
+        near_end=near_end,
+        open_questions=lambda: [i.text for i in room.view.open_questions],
+        notice_minutes=notice_minutes,
+        question=question,
+        answered=answered,
+        human_since=lambda: len(since),
+        alike=alike,
+        names=tuple(room.names),
+        user_ids=frozenset(room.speakers) | {meeting.chair_id},
+        entry_numbers=frozenset(e.number for e in room.entries),
+        record=lambda: texts,
+        allowed=clock_facts(room, now, notice_minutes),
+    )
+
+
+def clock_facts(room: Room, now: datetime, notice_minutes: int | None) -> tuple[Figure | float | date, ...]:
+    """Figures that the clock and the ledger's own counts hold, so that a post may name them."""
+    meeting, view = room.meeting, room.view
+    zone = ZoneInfo(meeting.timezone)
+    left = math.ceil((meeting.planned_end - now).total_seconds() / 60)
+    numbers: set[float] = {
+        abs(left),
+        abs(left) + 1,
+        max(0, abs(left) - 1),
+        round((meeting.planned_end - meeting.started_at).total_seconds() / 60),
+        (now - meeting.started_at).total_seconds() // 60,
+        len(room.speakers),
+        len(view.decisions),
+        len(view.open_questions),
+        len(view.actions),
+        len(view.open_proposals),
+        len(meeting.agenda),
+        *(e.number for e in room.entries),
+        *range(1, len(meeting.agenda) + 1),
+    }
+    if notice_minutes is not None:
+        numbers.add(abs(notice_minutes))
+    moments = [m.astimezone(zone) for m in (meeting.started_at, meeting.planned_end, now)]
+    return (*sorted(float(n) for n in numbers), *(m.date() for m in moments))
+
+
+def grounded(room: Room, thought: Thought) -> list[NewEntry]:
+    """The entries of the first valid output that stand on a person's words (SPEC 2.5)."""
+    output = thought.output
+    if output is None:
+        return []
+    known = {m.message_id: m for m in thought.call.scene.history if isinstance(m, Message)}
+    known.update({m.message_id: m for m in thought.unread})
+    found: list[NewEntry] = []
+    view = room.view
+    for proposed in output.entries:
+        claim = Claim(
+            proposed.kind, proposed.text, proposed.quote, proposed.owner, proposed.due, proposed.refers_to
+        )
+        entry = grounding.ground(
+            claim,
+            list(known.values()),
+            room.names,
+            cursor=room.meeting.cursor,
+            view=view,
+            language=room.meeting.language,
+        )
+        if isinstance(entry, NewEntry):
+            found.append(entry)
+    return found
+
+
+def _tell(core: Core, room: Room, thought: Thought) -> None:
+    generated = thought.generated
+    core.watch(
+        "generation",
+        meeting_id=room.id,
+        route=thought.route.value,
+        model=generated.model,
+        attempts=[
+            {
+                "verdicts": {v.rule: v.outcome.value for v in a.verdicts},
+                "text": a.text,
+                "failure": a.failure,
+                "latency_ms": a.latency_ms,
+                "tokens_in": a.tokens_in,
+                "tokens_out": a.tokens_out,
+                "version": a.version,
+            }
+            for a in generated.attempts
+        ],
+        source=generated.source.value,
+    )
+
+
+async def record(c: AsyncConnection, room: Room, thought: Thought) -> Change:
+    """Store the generation and its entries; reactions show people what was found, so that they can confirm it."""
+    meeting = room.meeting
+    thought.generation_id = await generations.record(
+        c,
+        guild_id=meeting.guild_id,
+        meeting_id=room.id,
+        route=thought.route,
+        generated=thought.generated,
+        at=thought.at,
+    )
+    if not thought.entries:
+        return Change()
+    stored = await ledger.append(c, meeting.guild_id, room.id, thought.entries, thought.at, room.core.salt)
+    posts = False
+    for entry in stored:
+        if entry.message_id is not None and entry.kind is not EntryKind.NOTE:
+            posts |= await put_model_reaction(c, room, entry.message_id, thought.at)
+    return Change(entries=stored, posts=posts)
+
+
+async def put_model_reaction(c: AsyncConnection, room: Room, message_id: int, now: datetime) -> bool:
+    from bot.facilitation.intake import put_reaction
+
+    return await put_reaction(c, room, message_id, recording.MODEL_EMOJI, now)

@@ -1,0 +1,184 @@
+"""One turn (SPEC 2.3): a burst of human messages, what is recorded from it, and what is said, if anything."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.assistant import answers
+from bot.facilitation import closing, pointing
+from bot.facilitation.core import Change, Core
+from bot.facilitation.delivery import put_post
+from bot.facilitation.room import Room
+from bot.facilitation.thinking import Material, Thought, material, record, think
+from bot.guard.table import hand_off
+from bot.meeting import participation, replies
+from bot.meeting.model import LANGUAGES, MeetingState, Message, Persona, Route
+from bot.meeting.text import fold, squeeze
+from bot.stage import Outgoing
+from bot.store import meetings, transcript
+
+OVERTAKEN = 3  # an unprompted draft that so many newer messages have overtaken is dropped (SPEC 2.3)
+ANSWERS_AT_ONCE = 3
+
+
+def addresses_facilitator(core: Core, message: Message) -> bool:
+    """A mention of the bot. Replying to it is talk like any other: it may be the answer to its question."""
+    return bool(re.search(rf"<@!?{core.stage.me}>", message.text))
+
+
+def addresses_assistant(message: Message) -> bool:
+    return any(replies.addressed(message.text, phrases.words(language)) for language in LANGUAGES)
+
+
+async def step_turn(core: Core, room: Room) -> None:
+    stuff = await material(core, room)
+    if not stuff.unread:
+        room.pending = None
+        return
+    to_assistant = [
+        m for m in stuff.unread if addresses_assistant(m) and not _asks_minutes_while_closing(room, m)
+    ]
+    to_facilitator = [m for m in stuff.unread if addresses_facilitator(core, m)]
+    thought, *replied = await asyncio.gather(
+        _facilitator(core, room, stuff, to_facilitator[-1] if to_facilitator else None),
+        *(answers.answer(core, room, stuff, m) for m in to_assistant[-ANSWERS_AT_ONCE:]),
+    )
+    await _settle(core, room, thought, replied, addressed=bool(to_facilitator))
+
+
+def _asks_minutes_while_closing(room: Room, message: Message) -> bool:
+    """Answered at once by a fixed sentence when it came in (closing.on_message)."""
+    return room.meeting.closing and any(
+        replies.asks_summary(message.text, phrases.words(language)) for language in LANGUAGES
+    )
+
+
+async def _facilitator(core: Core, room: Room, stuff: Material, addressed_by: Message | None) -> Thought:
+    return await think(
+        core,
+        room,
+        Route.TURN,
+        stuff=stuff,
+        addressed_by=addressed_by,
+        may_be_silent=addressed_by is None,
+        fallback=phrases.t("fixed.turn.addressed", room.meeting.language) if addressed_by else None,
+        judge_repetition=addressed_by is None,
+    )
+
+
+async def _settle(
+    core: Core, room: Room, thought: Thought, replied: list[Thought], *, addressed: bool
+) -> None:
+    """Everything the turn came to, in one transaction."""
+    now = core.clock.now()
+    wish = _wish(room, thought)
+    text, source = thought.final(core)
+    unprompted = not addressed and not room.one_person
+    finals = [(t, *t.final(core)) for t in replied]
+
+    async def work(c: AsyncConnection) -> Change:
+        newer = await transcript.after(c, room.id, thought.read_to)
+        change = await record(c, room, thought)
+        await pointing.point_out(c, room, change, now)
+        change.meeting = await meetings.update(
+            c,
+            room.id,
+            cursor=thought.read_to,
+            **_phase(thought),
+        )
+        if wish is not None and room.meeting.state is MeetingState.OPEN:
+            begun = await closing.begin(c, room, by=wish.author_id, quote=thought.output_wish, at=now)
+            change.meeting = begun.meeting or change.meeting
+        elif text is not None and (addressed or _may_speak(room, now, len(newer), unprompted)):
+            change.posts |= await _put(c, room, thought, text, source, now, unprompted)
+        for answered, answer_text, answer_source in finals:
+            change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
+        change.value = newer
+        return change
+
+    change = await core.commit(room, work)
+    room.after_turn(thought.read_to, change.value)
+
+
+def _phase(thought: Thought) -> dict[str, object]:
+    phase = thought.generated.phase
+    return {} if phase is None else {"model_phase": phase}
+
+
+def _may_speak(room: Room, now: datetime, newer: int, unprompted: bool) -> bool:
+    if not unprompted:
+        return not room.meeting.closing or room.one_person
+    if newer >= OVERTAKEN or room.meeting.closing:
+        return False
+    since = None if room.unprompted_at is None else (now - room.unprompted_at).total_seconds()
+    return participation.may_speak(
+        room.meeting.activity, room.human_count - (room.unprompted_count or 0), since, len(room.speakers)
+    )
+
+
+async def _put(
+    c: AsyncConnection, room: Room, thought: Thought, text: str, source: str, now: datetime, unprompted: bool
+) -> bool:
+    language = room.meeting.language
+    hands_off = hand_off(text) and not room.meeting.closing
+    details: dict[str, object] = {"hand_off": hands_off}
+    if unprompted:
+        details["unprompted"] = room.human_count
+    put = await put_post(
+        c,
+        room,
+        f"turn:{thought.read_to}",
+        Outgoing(text, Persona.FACILITATOR, language, meeting_id=room.id),
+        now=now,
+        route=Route.TURN,
+        source=source,
+        generation_id=thought.generation_id,
+        facts=details,
+    )
+    if put and unprompted:
+        room.unprompted_at, room.unprompted_count = now, room.human_count
+    return put
+
+
+def _wish(room: Room, thought: Thought) -> Message | None:
+    """A wish to end that the model noticed counts only by the words of a person (SPEC 2.9)."""
+    quote = squeeze(thought.output_wish or "")
+    if len(quote) < 4:
+        return None
+    for message in reversed(thought.unread):
+        if quote in squeeze(message.text) and _is_wish(room, message):
+            return message
+    return None
+
+
+def _is_wish(room: Room, message: Message) -> bool:
+    """Two witnesses: the model's quote, and words that at least speak of ending."""
+    return any(
+        replies.holds_any(fold(message.text), phrases.words(language), "wish.ending")
+        for language in LANGUAGES
+    )
+
+
+async def step_assist(core: Core, room: Room) -> None:
+    """A hand-off of the facilitator is answered by the assistant, except while closing (the second lock)."""
+    key = room.assist[0]
+    if room.meeting.closing or room.meeting.state is not MeetingState.OPEN:
+        room.assist.clear()
+        return
+    stuff = await material(core, room)
+    thought = await answers.hand_off(core, room, stuff)
+    now = core.clock.now()
+    text, source = thought.final(core)
+
+    async def work(c: AsyncConnection) -> Change:
+        change = await record(c, room, thought)
+        change.posts |= await answers.put(c, room, thought, text, source, now, key=f"assist:{key}")
+        return change
+
+    await core.commit(room, work)
+    room.assist.remove(key)

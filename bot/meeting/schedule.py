@@ -1,0 +1,185 @@
+"""What a meeting has to do next, and when: one pure function for the running clock and for restarts alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.meeting.model import Meeting, MeetingState
+
+QUIET = timedelta(seconds=3)  # SPEC 2.3: a burst ends after 3 s of quiet ...
+BURST = timedelta(seconds=15)  # ... or 15 s after it began
+READ_BACK_WINDOW = timedelta(seconds=60)  # SPEC 2.9
+TYPING_HOLD = timedelta(seconds=60)
+QUIET_BEFORE_END = timedelta(minutes=30)
+QUIET_AFTER_END = timedelta(minutes=10)
+HALF_TIME_FROM = timedelta(minutes=30)
+LEFT = (10, 5, 1)
+OVER_EVERY = 10
+BOARD_EVERY = timedelta(seconds=5)  # SPEC 2.2
+
+
+class StepKind(StrEnum):
+    DELIVER = "deliver"
+    EXPIRE = "expire"
+    READ_BACK = "read_back"
+    GOODBYE = "goodbye"
+    DRAFT = "draft"
+    FINISH = "finish"
+    OPENING = "opening"
+    ASSIST = "assist"
+    TURN = "turn"
+    NOTICE = "notice"
+    QUIET_ASK = "quiet_ask"
+    QUIET_CLOSE = "quiet_close"
+    BOARD = "board"
+
+
+# What goes first where several are due: what was promised goes out before anything new is thought up.
+PRIORITY: dict[StepKind, int] = {kind: rank for rank, kind in enumerate(StepKind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`minutes` left at `at` by plan; 0 = time up, negative = over. With the planned end it is the notice's key."""
+
+    at: datetime
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoomState:
+    """Everything `next_step` looks at; all of it is recomputed from rows when a process starts."""
+
+    meeting: Meeting
+    last_human_at: datetime  # the start, where nobody has spoken
+    fired: frozenset[tuple[datetime, int]] = frozenset()
+    opening_done: bool = True
+    pending_first_at: datetime | None = None  # oldest message not yet handled in a turn
+    pending_last_at: datetime | None = None
+    pending_urgent: bool = False  # one of them addresses the bot
+    assist_due: bool = False
+    deliver_at: datetime | None = None  # when the outbox wants its next try; None = empty
+    typing_until: datetime | None = None
+    goodbye_done: bool = False
+    draft_done: bool = False
+    minutes_sent: bool = False
+    board_at: datetime | None = None  # when the board wants its next edit; None = nothing changed
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    kind: StepKind
+    at: datetime
+    minutes: int | None = None  # NOTICE: minutes left by plan
+
+
+def notices(meeting: Meeting, until: datetime) -> Iterator[Notice]:
+    """All notices of the present planned end that fall due up to `until`, and the next one after it."""
+    total = meeting.planned_end - meeting.started_at
+    planned: list[Notice] = []
+    if total > HALF_TIME_FROM:
+        half = total / 2
+        planned.append(Notice(meeting.planned_end - half, round(half.total_seconds() / 60)))
+    for minutes in LEFT:
+        if total > timedelta(minutes=minutes):
+            planned.append(Notice(meeting.planned_end - timedelta(minutes=minutes), minutes))
+    planned.append(Notice(meeting.planned_end, 0))
+    yield from sorted(planned, key=lambda n: n.at)
+    over = OVER_EVERY
+    while True:
+        late = Notice(meeting.planned_end + timedelta(minutes=over), -over)
+        yield late
+        if late.at > until:
+            return
+        over += OVER_EVERY
+
+
+def due_notices(state: RoomState, now: datetime) -> list[Notice]:
+    """Due and not yet fired, oldest first; only the last of them is to be posted (SPEC 2.8)."""
+    end = state.meeting.planned_end
+    return [n for n in notices(state.meeting, now) if n.at <= now and (end, n.minutes) not in state.fired]
+
+
+def _upcoming_notice(state: RoomState, now: datetime) -> Step | None:
+    due = due_notices(state, now)
+    if due:
+        return Step(StepKind.NOTICE, due[-1].at, due[-1].minutes)
+    end = state.meeting.planned_end
+    for notice in notices(state.meeting, now):
+        if (end, notice.minutes) not in state.fired:
+            return Step(StepKind.NOTICE, notice.at, notice.minutes)
+    return None
+
+
+def close_moment(state: RoomState) -> datetime | None:
+    """When the read-back expires: somebody typing holds it, for 60 s at most."""
+    close_at = state.meeting.close_at
+    if close_at is None or state.typing_until is None or state.typing_until <= close_at:
+        return close_at
+    return min(state.typing_until, close_at + TYPING_HOLD)
+
+
+def _turn(state: RoomState) -> Step | None:
+    first, last = state.pending_first_at, state.pending_last_at
+    if first is None or last is None:
+        return None
+    return Step(StepKind.TURN, first if state.pending_urgent else min(last + QUIET, first + BURST))
+
+
+def _quiet(state: RoomState) -> Step | None:
+    meeting = state.meeting
+    after_end = max(state.last_human_at, meeting.planned_end) + QUIET_AFTER_END
+    before_end = state.last_human_at + QUIET_BEFORE_END
+    if before_end < meeting.planned_end:
+        if meeting.quiet_asked_at is None:
+            return Step(StepKind.QUIET_ASK, before_end)
+        # Asked once already: nothing but the planned end is waited for.
+    return Step(StepKind.QUIET_CLOSE, after_end)
+
+
+def _by_state(state: RoomState, now: datetime) -> Iterator[Step | None]:
+    meeting = state.meeting
+    at_once = min(now, meeting.started_at)
+    match meeting.state:
+        case MeetingState.OPEN:
+            if not state.opening_done:
+                yield Step(StepKind.OPENING, meeting.started_at)
+                return
+            yield _turn(state)
+            yield _upcoming_notice(state, now)
+            yield _quiet(state)
+        case MeetingState.CLOSING:
+            yield Step(StepKind.READ_BACK, meeting.closing_since or at_once)
+        case MeetingState.READ_BACK:
+            yield _turn(state)
+            moment = close_moment(state)
+            if moment is not None:
+                yield Step(StepKind.EXPIRE, moment)
+        case MeetingState.WRITING:
+            if not state.goodbye_done:
+                yield Step(StepKind.GOODBYE, at_once)
+            elif not state.draft_done:
+                yield Step(StepKind.DRAFT, at_once)
+            elif state.minutes_sent:
+                yield Step(StepKind.FINISH, at_once)
+        case MeetingState.STARTING | MeetingState.CLOSED:
+            return
+
+
+def next_step(state: RoomState, now: datetime) -> Step | None:
+    """The step to take next: of those due the one that ranks first, else the earliest to come; None = nothing ever."""
+    steps: list[Step] = []
+    if state.deliver_at is not None:
+        steps.append(Step(StepKind.DELIVER, state.deliver_at))
+    if state.assist_due and state.meeting.state is not MeetingState.CLOSED:
+        steps.append(Step(StepKind.ASSIST, min(now, state.meeting.started_at)))
+    if state.board_at is not None:
+        steps.append(Step(StepKind.BOARD, state.board_at))
+    steps.extend(step for step in _by_state(state, now) if step is not None)
+    due = [step for step in steps if step.at <= now]
+    if due:
+        return min(due, key=lambda step: PRIORITY[step.kind])
+    return min(steps, key=lambda step: (step.at, PRIORITY[step.kind]), default=None)

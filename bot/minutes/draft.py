@@ -1,0 +1,219 @@
+"""Minutes before they are published: everything unread is read, the prose is asked for and checked, then all is frozen.
+
+Draft and outbox row go into one transaction; whatever happens later, those bytes are what is posted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from pydantic import BaseModel
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot import phrases
+from bot.facilitation.core import Change, Core
+from bot.facilitation.delivery import put_post
+from bot.facilitation.room import KEY_MINUTES, Room
+from bot.facilitation.thinking import Thought, clock_facts, facts, material, record, record_texts, think
+from bot.guard.model import Source
+from bot.guard.table import rules_for
+from bot.meeting.model import Message, Route
+from bot.minutes import document as documents
+from bot.minutes import rules as prose_rules
+from bot.minutes.message import minutes_outgoing
+from bot.minutes.render import render
+from bot.prompts import builder
+from bot.prompts.outputs import MinutesOut
+from bot.store import generations, ledger, meetings, minutes, transcript
+
+CATCH_UP_S = 25.0  # one part; the whole has `minutes_deadline_s`
+PROSE_S = 40.0
+
+
+async def step_draft(core: Core, room: Room) -> None:
+    """Catch up, write, freeze. A crash anywhere before the last transaction starts it again; nothing is posted yet."""
+    started = core.clock.now()
+    await _catch_up(core, room)
+    left = core.limits.minutes_deadline_s - (core.clock.now() - started).total_seconds()
+    prose, thought, omitted = await _prose(core, room, max(2.0, min(PROSE_S, left - 5)))
+    await _freeze(core, room, prose, thought, omitted)
+
+
+async def _catch_up(core: Core, room: Room) -> None:
+    """Everything not yet read for entries, in parts that fit; each part's entries and cursor in one transaction."""
+    started = core.clock.now()
+    while True:
+        stuff = await material(core, room)
+        if not stuff.unread:
+            return
+        part = replace(stuff, history=stuff.unread)
+        left = core.limits.minutes_deadline_s - PROSE_S - (core.clock.now() - started).total_seconds()
+        thought = await think(
+            core,
+            room,
+            Route.MINUTES,
+            request="catch_up",
+            stuff=part,
+            rules=(),
+            may_be_silent=True,
+            seconds=max(1.0, min(CATCH_UP_S, left)),
+        )
+
+        async def work(c: AsyncConnection, thought: Thought = thought) -> Change:
+            change = await record(c, room, thought)
+            change.meeting = await meetings.update(c, room.id, cursor=thought.read_to)
+            return change
+
+        await core.commit(room, work)
+        room.progress = phrases.t("post.progress_reading", room.meeting.language)
+        room.board_dirty = True
+
+
+async def _prose(
+    core: Core, room: Room, seconds: float
+) -> tuple[documents.MinutesProse | None, Thought, str | None]:
+    stuff = await material(core, room)
+    texts = await core.db.unit(lambda c: transcript.everything(c, room.id))
+    whole = replace(stuff, unread=(), history=_within_budget(texts))
+    rules = (
+        # The minutes' own rules hold the prose to the whole record; the general one would look at the window alone.
+        *rules_for(Route.MINUTES, replace(facts(room, whole, core.clock.now()), record=None)),
+        *prose_rules.all_rules(
+            room.view,
+            [*record_texts(room, whole), *(m.text for m in texts)],
+            room.names,
+            partial(_say, room.meeting.language),
+            clock_facts(room, core.clock.now(), None),
+        ),
+    )
+    thought = await think(
+        core,
+        room,
+        Route.MINUTES,
+        request="minutes",
+        stuff=whole,
+        rules=rules,
+        output=MinutesOut,
+        extract=False,
+        seconds=seconds,
+        fallback=phrases.t("post.prose_omitted", room.meeting.language),
+        text_of=prose_text,
+    )
+    output = _chosen(thought)
+    if output is None:
+        failed = all(a.text is None for a in thought.generated.attempts)
+        return None, thought, "provider" if failed else "guard"
+    return (
+        documents.MinutesProse(output.summary, tuple((i.agenda, i.text) for i in output.items)),
+        thought,
+        None,
+    )
+
+
+def prose_text(output: BaseModel) -> str:
+    """All of the prose as one text, as the rules judge it."""
+    assert isinstance(output, MinutesOut)
+    return "\n".join([output.summary, *(f"{i.agenda}\n{i.text}" for i in output.items)]).strip()
+
+
+def _chosen(thought: Thought) -> MinutesOut | None:
+    """The output whose text was chosen; None where the fixed text stands in for prose."""
+    generated = thought.generated
+    if generated.source not in (Source.FIRST, Source.REPHRASED) or generated.text is None:
+        return None
+    chosen = generated.chosen_output
+    return chosen if isinstance(chosen, MinutesOut) else None
+
+
+def _say(language: str, key: str, **values: object) -> str:
+    return phrases.t(key, language, **values)
+
+
+def _within_budget(texts: Sequence[Message]) -> tuple[Message, ...]:
+    """The newest messages up to one part's size; the ledger stands before them whole, whatever is cut here."""
+    kept: list[Message] = []
+    room_left = builder.CHUNK_CHARACTERS
+    for message in reversed(texts):
+        room_left -= len(message.text) + 24
+        if room_left < 0:
+            break
+        kept.append(message)
+    return tuple(reversed(kept))
+
+
+async def _freeze(
+    core: Core, room: Room, prose: documents.MinutesProse | None, thought: Thought, omitted: str | None
+) -> None:
+    now = core.clock.now()
+    meeting, language = room.meeting, room.meeting.language
+    say = partial(_say, language)
+
+    async def work(c: AsyncConnection) -> Change:
+        change = await record(c, room, thought)
+        made = await _how(c, room, omitted, await ledger.head(c, room.id))
+        document = documents.document(
+            meeting,
+            room.view,
+            room.ranked_speakers,
+            prose,
+            made,
+            partial(link, meeting.guild_id, meeting.channel_id),
+            ended_at=now,
+        )
+        text = render(document, language, say)
+        await minutes.save_draft(
+            c,
+            meeting.guild_id,
+            room.id,
+            json.dumps(document, ensure_ascii=False),
+            text,
+            made.ledger_digest,
+            now,
+        )
+        post = minutes_outgoing(document, text, meeting, say, language)
+        change.posts |= await put_post(
+            c,
+            room,
+            KEY_MINUTES,
+            replace(post, reply_to=None),
+            now=now,
+            route=Route.MINUTES,
+            source=thought.generated.source.value,
+            kind="minutes",
+            where="thread",
+            generation_id=thought.generation_id,
+            facts={"thread_name": phrases.t("post.thread_name", language, title=meeting.title)[:100]},
+        )
+        return change
+
+    await core.commit(room, work)
+    room.draft_done = True
+
+
+def link(guild_id: int, channel_id: int, message_id: int) -> str:
+    return f"https://discord.com/channels/{guild_id}/{channel_id}/{message_id}"
+
+
+async def _how(c: AsyncConnection, room: Room, omitted: str | None, digest: str) -> documents.How:
+    made = await generations.everything(c, room.id)
+    versions = {
+        f"{g.model} ({a.version})" if a.version and a.version != g.model else g.model
+        for g in made
+        for a in g.attempts
+        if a.version
+    }
+    count = {source: sum(g.source is source for g in made) for source in Source}
+    return documents.How(
+        models=tuple(sorted(versions)),
+        generations=len(made),
+        rephrased=count[Source.REPHRASED],
+        fixed=count[Source.FIXED],
+        silent=count[Source.SILENT],
+        tokens_in=sum(a.tokens_in for g in made for a in g.attempts),
+        tokens_out=sum(a.tokens_out for g in made for a in g.attempts),
+        ledger_digest=digest,
+        prose_omitted_reason=omitted,
+    )

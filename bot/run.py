@@ -1,0 +1,141 @@
+"""`ketsugi run`: the real bot, its start-up faults as one line each, and an end that finishes what is under way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import re
+import signal
+import sys
+
+import aiohttp
+import discord
+
+from bot.app import App, build
+from bot.client import KetsugiBot, build_bot
+from bot.errors import ConfigError, KetsugiError
+from bot.settings import Settings
+from bot.supervision import log_failure
+
+log = logging.getLogger("ketsugi")
+
+# Discord resets the token after 1,000 identifies a day: at 100 s apart a broken gateway costs 864.
+RECONNECT_S = (5.0, 15.0, 45.0, 100.0)
+CLOSE_S = 10.0
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}")
+
+
+def token_problem(token: str | None) -> str | None:
+    """What is wrong with a token by its shape alone, and where to get a right one; None if nothing is."""
+    where = "Discord Developer Portal > your application > Bot > Reset Token"
+    if not token or not token.strip():
+        return f"DISCORD_TOKEN is not set: copy the bot token from {where}"
+    if token.lower().startswith("bot "):
+        return "DISCORD_TOKEN must be the token alone, without the word 'Bot' before it"
+    if not _TOKEN.fullmatch(token.strip()):
+        return f"DISCORD_TOKEN does not look like a bot token (three parts with dots): copy it from {where}"
+    return None
+
+
+def set_up_logging(level: str) -> None:
+    """One line an event to stderr; libraries only from WARNING, whatever ours is: theirs print payloads at DEBUG."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    for name in ("ketsugi", "bot", "cogs"):
+        logging.getLogger(name).setLevel(level)
+
+
+def run() -> int:
+    """Exit status 0 after SIGTERM or SIGINT, 1 where the bot could not start; the reason is one line on stderr."""
+    try:
+        settings = Settings()
+    except ValueError as error:
+        names = ", ".join(sorted({str(e["loc"][0]) for e in getattr(error, "errors", list)()}))
+        return _fail(f"these settings cannot be used: {names}; see docs/administrators.md")
+    set_up_logging(settings.log_level)
+    problem = token_problem(settings.discord_token.get_secret_value() if settings.discord_token else None)
+    if problem is not None:
+        return _fail(problem)
+    try:
+        return asyncio.run(_run(settings))
+    except KetsugiError as error:
+        return _fail(str(error))
+
+
+def _fail(message: str) -> int:
+    print(f"ketsugi: {message}", file=sys.stderr)  # noqa: T201
+    return 1
+
+
+async def _run(settings: Settings) -> int:
+    app = build(settings, discord.utils.utcnow)
+    await app.open()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    app.supervise()
+    try:
+        await _until_stopped(app, settings, stop)
+    finally:
+        await app.close()
+    return 0
+
+
+async def _until_stopped(app: App, settings: Settings, stop: asyncio.Event) -> None:
+    """Keep the bot connected until `stop`; gateway failures are survived, wrong credentials are not."""
+    assert settings.discord_token is not None
+    token = settings.discord_token.get_secret_value().strip()
+    failures = 0
+    while not stop.is_set():
+        bot = build_bot(app)
+        connection = asyncio.create_task(_connect(bot, token), name="ketsugi-gateway")
+        stopped = asyncio.create_task(stop.wait())
+        started = loop_time()
+        await asyncio.wait({connection, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        await _shut(bot, connection)
+        if stop.is_set():
+            return
+        error = connection.exception() if not connection.cancelled() else None
+        if isinstance(error, ConfigError):
+            raise error
+        if error is not None:
+            log_failure("the connection to Discord ended, it is made again", error)
+        failures = 0 if loop_time() - started > 600 else failures + 1
+        pause = RECONNECT_S[min(failures, len(RECONNECT_S) - 1)] * random.uniform(0.8, 1.2)
+        await asyncio.wait({asyncio.create_task(stop.wait())}, timeout=pause)
+
+
+def loop_time() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def _connect(bot: KetsugiBot, token: str) -> None:
+    """Raises ConfigError where trying again cannot help; the text says what to click."""
+    try:
+        await bot.start(token, reconnect=True)
+    except discord.LoginFailure as error:
+        raise ConfigError(
+            "Discord refused the token: make a new one under Developer Portal > Bot > Reset Token and set DISCORD_TOKEN"
+        ) from error
+    except discord.PrivilegedIntentsRequired as error:
+        raise ConfigError(
+            "the Message Content Intent is off: Developer Portal > your application > Bot > Privileged Gateway Intents"
+            " > switch on Message Content Intent, then start again"
+        ) from error
+    except aiohttp.ClientConnectionError as error:
+        log.warning("Discord cannot be reached (%s)", type(error).__name__)
+
+
+async def _shut(bot: KetsugiBot, connection: asyncio.Task[None]) -> None:
+    """Close the gateway session within its time, whatever state it is in."""
+    try:
+        async with asyncio.timeout(CLOSE_S):
+            await bot.close()
+    except (TimeoutError, AttributeError, OSError) as error:
+        # A start that failed half-way leaves a client whose close() may raise AttributeError (discord.py #10520).
+        log.warning("the connection did not close cleanly (%s)", type(error).__name__)
+    if not connection.done():
+        connection.cancel()
+    await asyncio.wait({connection})
