@@ -98,6 +98,11 @@ class DiscordStage:
         self._timeout = timeout
         self._typing: set[asyncio.Task[None]] = set()
 
+    @property
+    def me(self) -> int:
+        user = self._bot.user
+        return user.id if user is not None else 0
+
     async def say(self, place: Place, post: Outgoing) -> int:
         channel = self._channel(place)
         async with self._request():
@@ -132,14 +137,17 @@ class DiscordStage:
         return Place(place.guild_id, message_id)  # a thread made from a message has that message's id
 
     async def history(self, place: Place, after: int, limit: int | None = None) -> list[Seen]:
-        start = discord.Object(max(after, 1))  # 0 reads as "no limit", which would begin at the newest page
-        messages = self._channel(place).history(after=start, limit=limit, oldest_first=True)
+        # Without a limit from the newest back: every Discord, simulated ones too, pages alike in that direction.
+        forward = limit is not None
+        messages = self._channel(place).history(
+            after=discord.Object(after), limit=limit, oldest_first=forward
+        )
         found: list[Seen] = []
         while True:
             async with self._request():  # at most one page of 100 is fetched within
                 message = await anext(messages, None)
             if message is None:
-                return found
+                return found if forward else found[::-1]
             found.append(self._seen(message))
 
     async def direct_message(self, user_id: int, post: Outgoing) -> int:
