@@ -231,7 +231,7 @@ class Rehearsal:
             await self.env.start()
 
     async def _go_away(self, event: Restart) -> None:
-        self._show_act(BOT_NAME, "crashes" if event.crash else "restarts", f"away for {event.down_s:g} s")
+        self._show_act(BOT_NAME, "crashes" if event.crash else "restarts", f"{event.down_s:g} s")
         if self._up_at is None:
             if event.crash:
                 await self.env._detach_bot()
@@ -247,7 +247,7 @@ class Rehearsal:
     async def _come_back(self) -> None:
         self._up_at = None
         self.observer.debts.bot_came_back()
-        self._show_act(BOT_NAME, "is back", "")
+        self._show_act(BOT_NAME, "returns", "")
         await self._start_bot()
 
     async def _leave(self) -> None:

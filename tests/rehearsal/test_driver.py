@@ -42,7 +42,8 @@ async def test_the_chair_starts_the_meeting_and_one_set_of_minutes_ends_it() -> 
     await played.play()
     kickoff, minutes = of(played, "post")
     assert kickoff | {"message_id": "", "buttons": []} == {
-        "at": 0.0, "kind": "post", "where": "channel", "by": "facilitator", "route": "opening", "source": "first",
+        "at": 0.0, "kind": "post", "where": "channel",
+        "by": "facilitator", "route": "opening", "source": "first",
         "text": "**🧭 Facilitator**\nLaunch", "message_id": "", "buttons": [],
     }  # fmt: skip
     assert minutes["where"] == "thread"

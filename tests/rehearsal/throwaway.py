@@ -1,7 +1,7 @@
 """A bot that does a little of everything, so that the stage can be proven without the product.
 
-It minutes nothing; it starts, echoes, waits, asks its model, and ends with one `minutes.md` in a thread. Its state
-outlives it in a `Notebook`, as the product's does in its database.
+It minutes nothing; it starts, echoes, waits, asks its model, and ends with one `minutes.md` in a thread. Its
+state outlives it in a `Notebook`, as the product's does in its database.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ class Throwaway(commands.Bot):
         try:
             thread: Any = await channel.get_partial_message(message_id).create_thread(name="minutes")
         except discord.HTTPException as error:
-            assert error.code == 160004
+            if error.code != 160004:
+                raise
             thread = channel.guild.get_thread(message_id)
         embed = discord.Embed(title="Minutes", description="nothing was decided")
         file = discord.File(io.BytesIO(b"# Minutes"), filename="minutes.md")

@@ -1,0 +1,97 @@
+"""The terminal: what a newcomer sees, in both languages."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bot.meeting.model import Language
+from bot.rehearsal.command import language_of_environment, rehearse
+from bot.rehearsal.report import Terminal, write
+
+
+def shown(*lines: dict[str, object], language: Language = "en") -> str:
+    out = io.StringIO()
+    terminal = Terminal(language, Console(file=out, width=100, highlight=False))
+    for line in lines:
+        terminal.show(line)
+    return out.getvalue()
+
+
+BOARD = {"at": 0, "kind": "post", "message_id": "1", "where": "channel", "by": "facilitator"}
+
+
+def test_the_conversation_is_shown_with_time_and_speaker() -> None:
+    text = shown({"at": 61.5, "kind": "human", "who": "Ann", "text": "[bold]not markup[/bold]\nsecond line"})
+    assert text == " 01:01  Ann  [bold]not markup[/bold]\n          second line\n"
+
+
+def test_a_post_is_shown_under_the_persona_with_files_and_buttons() -> None:
+    post = {
+        **BOARD, "text": "**📝 Assistant**\nminutes", "where": "thread",
+        "files": ["minutes.md"], "buttons": ["End"],
+    }  # fmt: skip
+    assert "📝 Assistant (thread)  minutes\n          📎 minutes.md\n          [End]" in shown(post)
+
+
+def test_of_the_board_only_news_is_shown() -> None:
+    post = {**BOARD, "text": "**🧭 Facilitator**\n▓░ 1 min\nDecisions: none"}
+    edit = {"at": 9, "kind": "edit", "message_id": "1", "text": "**🧭 Facilitator**\n▓▓ 2 min\n#1 we ship"}
+    assert shown(post, edit).splitlines()[-1] == "          │ #1 we ship"
+    assert shown(post, {**edit, "text": "**🧭 Facilitator**\n▓▓ 2 min\nDecisions: none"}) == shown(post)
+
+
+PRIVATE = [("en", "only Ann sees: hi"), ("ja", "Annさんにだけ表示：hi")]
+ACTS = "uses edits deletes reacts fails restarts crashes returns".split()
+
+
+@pytest.mark.parametrize(("language", "words"), PRIVATE)
+def test_private_answers_say_who_sees_them(language: Language, words: str) -> None:
+    reply = {"at": 1, "kind": "reply", "to": "Ann", "ephemeral": True, "text": "hi"}
+    assert words in shown(reply, language=language)
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_every_act_has_words(act: str, language: Language) -> None:
+    assert "Ann" in shown({"at": 1, "kind": "act", "who": "Ann", "act": act, "text": "x"}, language=language)
+
+
+def test_the_file_has_one_object_a_line(tmp_path: Path) -> None:
+    write(tmp_path / "out.jsonl", [{"kind": "human", "text": "決定\nする"}, {"kind": "summary"}])
+    rows = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(row)["kind"] for row in rows] == ["human", "summary"]
+    assert "決定" in rows[0]
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "ja_JP.UTF-8"}, "ja"),
+        ({"LANG": "ja_JP.UTF-8", "LC_ALL": "C.UTF-8"}, "en"),
+        ({"LANG": "C", "LC_MESSAGES": "ja_JP"}, "ja"),
+        ({"LC_ALL": "", "LANG": "ja"}, "ja"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+    ],
+)
+def test_the_demo_speaks_the_language_of_the_environment(environment: dict[str, str], language: str) -> None:
+    assert language_of_environment(environment) == language
+
+
+def test_a_bad_scenario_exits_with_2_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"scenario": 1}', encoding="utf-8")
+    assert rehearse(bad) == 2
+    assert capsys.readouterr().err.startswith(f"{bad}:1: 'title' is missing")
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_meeting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rehearse(language="en", out=tmp_path / "absent" / "out.jsonl") == 1
+    assert "No such file" in capsys.readouterr().err
