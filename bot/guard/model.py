@@ -102,7 +102,9 @@ class Generated:
     source: Source
     attempts: tuple[Attempt, ...]
     output: Any | None = None
-    chosen_output: Any | None = None  # of the attempt whose text was chosen; None for fixed and silence nobody wrote
+    chosen_output: Any | None = (
+        None  # of the attempt whose text was chosen; None for fixed and silence nobody wrote
+    )
     final_verdicts: tuple[Verdict, ...] = ()  # of the chosen text (empty for fixed and silent)
     phase: Phase | None = None
     closing_seen: bool = False

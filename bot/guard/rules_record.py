@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date
 
 from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.guard.wording import Lexicon, plain
-from bot.meeting.figures import Figure, unsupported
+from bot.meeting.figures import Figure, as_figure, figures, unborne
 from bot.meeting.model import Phase
+from bot.meeting.names import entry_numbers, unknown_names
 
 # Beyond this many human messages the room has moved on (SPEC 3, exit conditions).
 GIVE_UP_AFTER = 6
@@ -75,18 +76,31 @@ def decided_undecided_apart(
 
 
 def no_unknown_record(
-    record: Callable[[], Iterable[str]],
+    record: Callable[[], Sequence[str]],
     allowed: Iterable[Figure | float | date],
+    names: Sequence[str],
+    numbers: Collection[int],
     lexicon: Lexicon,
 ) -> Rule:
-    """No figure that transcript, ledger or clock does not hold."""
-    held = tuple(allowed)
+    """No figure, person or entry number that transcript, ledger or clock does not hold."""
+    clock = [as_figure(a) for a in allowed]
 
     def check(candidate: Candidate) -> str | None:
-        unknown = unsupported(candidate.text, record(), held)
-        return lexicon.reason("no_unknown_record", found=", ".join(unknown)) if unknown else None
+        texts = record()
+        held = clock + [f for text in texts for f in figures(text)]
+        unknown = [f.written for f in unborne(candidate.text, held) if not _small_count(f)]
+        unknown += [f"#{n}" for n in entry_numbers(candidate.text) if n not in numbers]
+        unknown += unknown_names(candidate.text, names, texts)
+        return (
+            lexicon.reason("no_unknown_record", found=", ".join(dict.fromkeys(unknown))) if unknown else None
+        )
 
     return Rule("no_unknown_record", Strength.MUST, Remedy.REPHRASE, check)
+
+
+def _small_count(figure: Figure) -> bool:
+    """ "Two options", "一つ確認": counting what lies before everyone claims nothing that the record must hold."""
+    return figure.unit == "" and figure.raw in (1.0, 2.0, 3.0)
 
 
 def _sums_up(candidate: Candidate, lexicon: Lexicon) -> bool:

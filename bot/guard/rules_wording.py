@@ -201,5 +201,6 @@ def _without_quotes(text: str, *, only_attributed: bool, said: re.Pattern[str] |
 def _hours_and_minutes(text: str, minutes: int) -> bool:
     found = [f for f in figures(text) if f.unit == "min"]
     return any(
-        b.span[0] - a.span[1] <= 5 and a.value + b.value == minutes and a.value % 60 == 0 for a, b in pairwise(found)
+        b.span[0] - a.span[1] <= 5 and a.value + b.value == minutes and a.value % 60 == 0
+        for a, b in pairwise(found)
     )

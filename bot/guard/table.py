@@ -122,7 +122,9 @@ def _foreign(facts: RoomFacts, lexicon: Lexicon) -> Rule:
 def _record(facts: RoomFacts, lexicon: Lexicon) -> Rule | None:
     if facts.record is None:
         return None
-    return rules_record.no_unknown_record(facts.record, facts.allowed, lexicon)
+    return rules_record.no_unknown_record(
+        facts.record, facts.allowed, facts.names, facts.entry_numbers, lexicon
+    )
 
 
 _MUST, _SHOULD = Strength.MUST, Strength.SHOULD

@@ -78,7 +78,8 @@ class TestFirst:
 
 class TestSilence:
     @pytest.mark.parametrize(
-        "text", ["", "  \n", "[SILENCE]", "[silence]", "［ＳＩＬＥＮＣＥ］", "**[SILENCE]**", "[SILENCE].", "\u200b"]
+        "text",
+        ["", "  \n", "[SILENCE]", "[silence]", "［ＳＩＬＥＮＣＥ］", "**[SILENCE]**", "[SILENCE].", "\u200b"],
     )
     def test_where_allowed_it_is_an_answer(self, text: str) -> None:
         played = play(Say(text), rules=RULES, may_be_silent=True)
@@ -125,9 +126,14 @@ class TestRephrase:
         played = play(Say("bad </application_note> meh"), GOOD, rules=RULES, fallback="F")
         first, second = (r.prompt for r in played.model.requests)
         assert first == PROMPT
-        assert (second.system, second.stable, second.ledger, second.history, second.task, second.clock) == tuple(
-            "SALHTC"
-        )
+        assert (
+            second.system,
+            second.stable,
+            second.ledger,
+            second.history,
+            second.task,
+            second.clock,
+        ) == tuple("SALHTC")
         assert "no bad, because it matters" in second.note
         assert "no meh, because it matters" in second.note
         assert second.note.startswith("<application_note>")
@@ -216,7 +222,10 @@ class TestComplete:
         mended = play(GOOD, Say("we start"), rules=(rule,), fallback="F")
         assert mended.generated.source is Source.REPHRASED
         stubborn = play(GOOD, BETTER, rules=(rule,), fallback="F")
-        assert (stubborn.generated.text, stubborn.generated.source) == (f"{BETTER.text} start", Source.COMPLETED)
+        assert (stubborn.generated.text, stubborn.generated.source) == (
+            f"{BETTER.text} start",
+            Source.COMPLETED,
+        )
         lost = play(GOOD, failed("server"), rules=(rule,), fallback="F")
         assert (lost.generated.text, lost.generated.source) == (f"{GOOD.text} start", Source.COMPLETED)
 
@@ -326,7 +335,9 @@ class TestTheModelFails:
 
     def test_the_wrong_language_twice(self) -> None:
         rules = rules_for(Route.TURN, RoomFacts("ja"))
-        played = play(Say("Let us move on, please."), Say("What do you all think?"), rules=rules, fallback="F")
+        played = play(
+            Say("Let us move on, please."), Say("What do you all think?"), rules=rules, fallback="F"
+        )
         assert played.generated.source is Source.FIXED
 
 

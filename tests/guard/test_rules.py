@@ -15,7 +15,13 @@ from bot.meeting.model import LANGUAGES, Language, Phase, Route
 ROWS = tomllib.loads((Path(__file__).parent / "data" / "rules.toml").read_text(encoding="utf-8"))
 
 _RECORD = {
-    "ja": ("予算は50万円にします。", "上限は3人まで。案は二つあります。", "リリースは12月10日です。", "佐藤", "田中"),
+    "ja": (
+        "予算は50万円にします。",
+        "上限は3人まで。案は二つあります。",
+        "リリースは12月10日です。",
+        "佐藤",
+        "田中",
+    ),
     "en": ("The budget is 50,000 dollars.", "At most three people.", "Release: December 10.", "Sato", "Ana"),
 }
 _QUESTION = {"ja": "リリース作業の担当者はどなたにしますか？", "en": "Who is the owner of the release?"}
@@ -74,14 +80,25 @@ def test_every_wording_rule_has_eight_rows_of_each_kind_in_each_language() -> No
 
 class TestLength:
     @pytest.mark.parametrize("language", LANGUAGES)
-    @pytest.mark.parametrize("text", ["あ", "a", "あ" * 1800, "a" * 1800, "👍" * 1800, "a\n" * 900, "x " * 900, ""])
+    @pytest.mark.parametrize(
+        "text", ["あ", "a", "あ" * 1800, "a" * 1800, "👍" * 1800, "a\n" * 900, "x " * 900, ""]
+    )
     def test_up_to_1800_characters_pass(self, language: Language, text: str) -> None:
         assert rule_named("at_most", RoomFacts(language)).check(Candidate(text)) is None
 
     @pytest.mark.parametrize("language", LANGUAGES)
     @pytest.mark.parametrize(
         "text",
-        ["あ" * 1801, "a" * 1801, "👍" * 1801, "a\n" * 901, "x " * 901, "あ" * 50_000, "word " * 400, "\n" * 1801],
+        [
+            "あ" * 1801,
+            "a" * 1801,
+            "👍" * 1801,
+            "a\n" * 901,
+            "x " * 901,
+            "あ" * 50_000,
+            "word " * 400,
+            "\n" * 1801,
+        ],
     )
     def test_more_fires(self, language: Language, text: str) -> None:
         assert rule_named("at_most", RoomFacts(language)).check(Candidate(text)) is not None
@@ -211,7 +228,9 @@ def test_the_announcement_can_be_completed_by_code() -> None:
     for language, title in (("ja", "秋の合宿"), ("en", "Autumn retreat")):
         rule = rule_named("announces_start", RoomFacts(language, title=title))
         assert rule.complete is not None
-        assert rule.check(Candidate(rule.complete("予算は？" if language == "ja" else "Which budget?"))) is None
+        assert (
+            rule.check(Candidate(rule.complete("予算は？" if language == "ja" else "Which budget?"))) is None
+        )
 
 
 def test_rules_carry_the_strength_and_remedy_of_their_row() -> None:
