@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from bot.meeting.figures import Figure, figures, supports, unborne
-from bot.meeting.terms import containment
+from bot.meeting.terms import containment, terms
 from bot.meeting.text import fold
 
 Direction = Literal["max", "min", "only"]
@@ -113,7 +113,7 @@ _NEGATION = re.compile(
     r"|ない|無い|ません|なし(?!遂)|無し|せず|ずに|ぬ(?=[。、\s]|$)|禁止|禁ずる|禁じ|不可|不要|不採用"
     r"|不許可|無用|撤廃|廃止|中止|却下|棄却"
     r"|見送[りるっ]|取りや?め|取り止め|取り消[しす]|取消|やめ(?!る?か)|止める|止めて|否決|除外|除く|除き"
-    r"|削除|外す|外し|解除|凍結|無制限|ダメ|だめ|NG(?![A-Za-z])|以外",
+    r"|削除|外す|外し|解除|凍結|無制限|ダメ|だめ|(?<![A-Za-z])NG(?![A-Za-z])|以外",
     re.I,
 )  # fmt: skip
 # Words that look like a negation and are none, or two that make an affirmation.
@@ -138,7 +138,8 @@ _NO_NEGATION = re.compile(
 _FORBIDS = re.compile(
     r"\b(?:forbidden|prohibited|banned|disallowed|unacceptable|off-limits|rejected|not (?:be )?(?:allowed"
     r"|permitted|acceptable|accepted|ok)"
-    r"|(?:isn't|aren't) (?:allowed|permitted|acceptable|ok))\b|禁止|禁じ|不可|NG|ダメ|だめ|認めな|許さな"
+    r"|(?:isn't|aren't) (?:allowed|permitted|acceptable|ok))\b|禁止|禁じ|不可|(?<![A-Za-z])NG(?![A-Za-z])"
+    r"|ダメ|だめ|認めな|許さな"
     r"|ない|ません|却下|せず",
     re.I,
 )  # fmt: skip
@@ -149,6 +150,8 @@ _CLAUSE = re.compile(
     r"|(?<=[るたいすだん])(?:が|けど|けれど|し)(?=[、\s]?)(?![ぁ-ん]?[るたいす])|ただし|一方で?",
     re.I,
 )  # fmt: skip
+_EARLIER = re.compile(r"\b(?:before|until|till|prior to)\b|(?:の|る|する)前[にはの]|より前|までに", re.I)
+_LATER = re.compile(r"\b(?:after|following)\b|(?:の|た|した)(?:後|あと)[にはの]|より後|てから", re.I)
 _TURNED: dict[tuple[str, bool], tuple[Direction, bool]] = {
     ("min", True): ("max", False),
     ("min", False): ("max", True),
@@ -290,10 +293,26 @@ def _negation_agrees(text: str, source: str) -> bool:
     theirs = clauses(source)
     if len(_read(text)[1]) == len(_read(source)[1]):
         return True
-    paired = [(c, other) for c in clauses(text) if (other := _counterpart(c, theirs)) is not None]
+    mine = clauses(text)
+    paired = [(c, other) for c in mine if (other := _counterpart(c, theirs)) is not None]
     if not paired:
         return _parity(text) == _parity(source)
-    return all(_parity(clause) == _parity(other) for clause, other in paired)
+    if any(_parity(clause) != _parity(other) for clause, other in paired):
+        return False
+    # "... and will not be used": a clause without terms of its own answers to what of the source is left.
+    bare = [c for c in mine if not terms(c)]
+    left = [c for c in theirs if c not in [other for _, other in paired]]
+    return not bare or not left or sum(map(_parity, bare)) % 2 == sum(map(_parity, left)) % 2
+
+
+def _order_agrees(text: str, source: str) -> bool:
+    """Before and after are not exchanged where no figure stands beside them ("before the review")."""
+    if negations(text) or negations(source):
+        return True
+    for one, other in ((_EARLIER, _LATER), (_LATER, _EARLIER)):
+        if one.search(text) and not other.search(text) and other.search(source) and not one.search(source):
+            return False
+    return True
 
 
 def agree(text: str, source: str, names: Iterable[str] = ()) -> str | None:
@@ -305,7 +324,11 @@ def agree(text: str, source: str, names: Iterable[str] = ()) -> str | None:
     """
     if unborne(text, figures(source)):
         return "figure"
-    if not _bounds_agree(text, source) or not _restrictions_agree(text, source):
+    if (
+        not _bounds_agree(text, source)
+        or not _restrictions_agree(text, source)
+        or not _order_agrees(text, source)
+    ):
         return "bound"
     if not _negation_agrees(text, source):
         return "negation"
