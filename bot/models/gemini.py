@@ -135,12 +135,13 @@ class GeminiModel:
             client.aio.models.generate_content(
                 model=self._name,
                 contents=request.prompt.user_text(),
-                config=self._config(request),  # type: ignore[arg-type]
+                config=self._config(request),
             )
         )
         return response if isinstance(response, _Failure) else self._read(response, request.output)
 
-    def _config(self, request: Request[Any]) -> dict[str, Any]:
+    def _config(self, request: Request[Any]) -> types.GenerateContentConfig:
+        wire: Any = importlib.import_module("google.genai.types")
         left = math.ceil(request.deadline.remaining() * 1000)
         config: dict[str, Any] = {
             "system_instruction": request.prompt.system,
@@ -155,7 +156,8 @@ class GeminiModel:
             config["thinking_config"] = {"thinking_level": self._thinking.upper()}
         if request.attempt > 0 and self._honours_temperature:
             config["temperature"] = _REPHRASE_TEMPERATURE
-        return config
+        made: types.GenerateContentConfig = wire.GenerateContentConfig(**config)
+        return made
 
     async def _detached(self, call: Any) -> Any:
         """The call's result, or a _Failure.
