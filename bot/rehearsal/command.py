@@ -87,10 +87,11 @@ def _play(
         return FAILED
     logging.getLogger("discord").setLevel(logging.ERROR)
     spoken = language or scenario.header.language
-    terminal = Terminal(spoken)
-    show = (lambda line: None) if quiet else terminal.show
     host = Product(url, model, spoken, seed)
-    rehearsal = Rehearsal(scenario, host, language=language, seed=seed, pace=pace, show=show)
+    rehearsal = Rehearsal(scenario, host, language=language, seed=seed, pace=pace)
+    terminal = Terminal(spoken, rehearsal.clock)
+    if not quiet:
+        rehearsal.show = terminal.show
     try:
         asyncio.run(rehearsal.play())
     except KeyboardInterrupt:

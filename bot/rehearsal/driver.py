@@ -68,7 +68,7 @@ class Rehearsal:
         self.language: Language = language or scenario.header.language
         self.env = Env(discord.Client(intents=discord.Intents.none()), check_errors=False)
         self.timing = Timing(self.env, pace)
-        self.observer = Observer(self.env.backend, show)
+        self.observer = Observer(self.env.backend, lambda line: self.show(line))
         self.server = SimulatedServer(self.env, self.observer, self.language)
         self.model_faults = Faults(self.timing.seconds)
         self.discord_faults = Faults(self.timing.seconds)
@@ -84,6 +84,10 @@ class Rehearsal:
     @property
     def minutes_messages(self) -> int:
         return len(self.observer.minutes)
+
+    def clock(self, moment: float) -> float:
+        """Seconds since the start command of a moment given as a Unix time (Discord's `<t:...>`)."""
+        return moment - (self.env.now().timestamp() - self._now())
 
     async def play(self) -> list[Line]:
         """Play to the end; returns the output lines, the summary last."""
@@ -194,7 +198,7 @@ class Rehearsal:
             case Menu(menu=name):
                 self._acting = (event.who, f"menu {name}")
         who, why = self._acting
-        self._show_act(who, "uses", why)
+        self._show_act(who, "uses", why.partition(" ")[2])
         if self._up_at is not None:
             raise Impossible(f"{why}: the application did not respond (the bot is away)")
         match event:

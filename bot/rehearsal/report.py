@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rich.console import Console
@@ -16,15 +17,22 @@ from bot.phrases import t
 from bot.rehearsal.observer import Line
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red", "bright_cyan", "bright_magenta")
-BAR = ("▓", "░")  # the board's time moves every minute; that alone is no news
+# Of the board no news: its time bar, headings, who has spoken how much.
+NO_NEWS = re.compile(r"[▓░]|^\*\*[^*]+\*\*( \(\d+\))?$|^.+ \d+%( · .+ \d+%)*$")
+STAMP = re.compile(r"<t:(\d+)(?::\w)?>")
 MARGIN = 8
 
 
 class Terminal:
-    """Prints lines as they come. What people wrote is printed as it is, never as markup."""
+    """Prints lines as they come. What people wrote is printed as it is, never as markup.
 
-    def __init__(self, language: Language, console: Console | None = None) -> None:
-        self._language = language
+    `clock` tells the seconds since the start of a Unix time: Discord shows such stamps as times of day.
+    """
+
+    def __init__(
+        self, language: Language, clock: Callable[[float], float], console: Console | None = None
+    ) -> None:
+        self._language, self._clock = language, clock
         self._console = console or Console(highlight=False)
         self._colours: dict[str, str] = {}
         self._boards: dict[str, set[str]] = {}
@@ -90,19 +98,22 @@ class Terminal:
         before = self._boards.get(line["message_id"], set())
         now = line["text"].split("\n")
         self._boards[line["message_id"]] = set(now)
-        fresh = [row for row in now if row and row not in before and not any(cell in row for cell in BAR)]
+        fresh = [row for row in now if row and row not in before and not NO_NEWS.search(row)]
         for row in fresh:
             self._aside(f"│ {row}")
 
     def _said(self, at: float, who: str, text: str, style: str) -> None:
         said = Text(f"{_clock(at):>{MARGIN - 2}}  ", style="dim")
         said.append(f"{who}", style=style)
-        said.append("  " + text.replace("\n", "\n" + " " * (MARGIN + 2)), style="default")
+        said.append("  " + self._laid_out(text), style="default")
         self._console.print(said, soft_wrap=True)
 
     def _aside(self, text: str, style: str = "dim") -> None:
-        body = text.replace("\n", "\n" + " " * (MARGIN + 2))
-        self._console.print(Text(" " * MARGIN + "  " + body, style=style), soft_wrap=True)
+        self._console.print(Text(" " * (MARGIN + 2) + self._laid_out(text), style=style), soft_wrap=True)
+
+    def _laid_out(self, text: str) -> str:
+        text = STAMP.sub(lambda found: _clock(self._clock(int(found[1]))), text)
+        return text.replace("\n", "\n" + " " * (MARGIN + 2))
 
     def _colour(self, who: str) -> str:
         return self._colours.setdefault(who, COLOURS[len(self._colours) % len(COLOURS)])

@@ -16,7 +16,7 @@ from bot.rehearsal.report import Terminal, write
 
 def shown(*lines: dict[str, object], language: Language = "en") -> str:
     out = io.StringIO()
-    terminal = Terminal(language, Console(file=out, width=100, highlight=False))
+    terminal = Terminal(language, lambda moment: moment - 1000, Console(file=out, width=100, highlight=False))
     for line in lines:
         terminal.show(line)
     return out.getvalue()
@@ -42,11 +42,16 @@ def test_of_the_board_only_news_is_shown() -> None:
     post = {**BOARD, "text": "**🧭 Facilitator**\n▓░ 1 min\nDecisions: none"}
     edit = {"at": 9, "kind": "edit", "message_id": "1", "text": "**🧭 Facilitator**\n▓▓ 2 min\n#1 we ship"}
     assert shown(post, edit).splitlines()[-1] == "          │ #1 we ship"
-    assert shown(post, {**edit, "text": "**🧭 Facilitator**\n▓▓ 2 min\nDecisions: none"}) == shown(post)
+    dull = {**edit, "text": "**🧭 Facilitator**\n▓▓ 2 min\n**Decisions** (1)\nAnn 60% · Ben 40%"}
+    assert shown(post, dull) == shown(post)
+
+
+def test_discords_stamps_are_shown_as_times_of_the_meeting() -> None:
+    assert "closes at 01:05" in shown({**BOARD, "text": "closes at <t:1065:R>"})
 
 
 PRIVATE = [("en", "only Ann sees: hi"), ("ja", "Annさんにだけ表示：hi")]
-ACTS = "uses edits deletes reacts fails restarts crashes returns".split()
+ACTS = ["uses", "edits", "deletes", "reacts", "fails", "restarts", "crashes", "returns"]
 
 
 @pytest.mark.parametrize(("language", "words"), PRIVATE)
