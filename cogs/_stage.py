@@ -137,7 +137,7 @@ class DiscordStage:
         return Place(place.guild_id, message_id)  # a thread made from a message has that message's id
 
     async def history(self, place: Place, after: int, limit: int | None = None) -> list[Seen]:
-        # Without a limit from the newest back: every Discord, simulated ones too, pages alike in that direction.
+        # Without a limit from the newest back: simulated Discords page alike only that way.
         forward = limit is not None
         messages = self._channel(place).history(
             after=discord.Object(after), limit=limit, oldest_first=forward

@@ -146,7 +146,7 @@ def _words(text: str) -> str:
     """What was entered, as one line that says something."""
     words = one_line(text)
     if not words:
-        raise BadInput("error.no_text")
+        raise BadInput("error.text_missing")
     return words
 
 

@@ -104,7 +104,7 @@ def _minutes(text: str) -> int:
     """The form's length in minutes, digits of any width, "60分" and "60 min" too."""
     found = _LENGTH.fullmatch(text)
     if found is None or not SHORTEST <= int(found[1]) <= LONGEST:
-        raise BadInput("error.bad_minutes", shortest=SHORTEST, longest=LONGEST)
+        raise BadInput("error.minutes_range", shortest=SHORTEST, longest=LONGEST)
     return int(found[1])
 
 
@@ -112,7 +112,7 @@ async def _start(interaction: discord.Interaction[KetsugiBot], title: str, given
     words = reader(interaction)
     title = one_line(title)
     if not title:
-        raise BadInput("error.no_title")
+        raise BadInput("error.title_missing")
     request = StartRequest(
         place=place(interaction),
         channel_kind=channel_kind(interaction),

@@ -144,18 +144,18 @@ async def test_a_form_with_an_impossible_length_says_what_to_enter(world: World,
     shown = await world.chair.slash(world.channel, "meeting start")
     values = {"meeting_title": "x", "agenda": "", "constraints": "", "minutes": minutes}
     result = await world.chair.submit_modal(shown, values)
-    assert said(result) == t("error.bad_minutes", "en", shortest=5, longest=480)
+    assert said(result) == t("error.minutes_range", "en", shortest=5, longest=480)
     assert not world.meetings.named("start")
 
 
 async def test_a_failing_form_answers_in_the_language_of_its_reader(world: World, speak: Any) -> None:
     speak("ja")
-    world.meetings.failing["start"] = BadInput("error.text_too_long", length=3000, longest=2000)
+    world.meetings.failing["start"] = BadInput("error.title_long", limit=100)
     shown = await world.chair.slash(world.channel, "meeting start")
     result = await world.chair.submit_modal(
         shown, {"meeting_title": "x", "agenda": "", "constraints": "", "minutes": "60"}
     )
-    assert said(result) == t("error.text_too_long", "ja", length=3000, longest=2000)
+    assert said(result) == t("error.title_long", "ja", limit=100)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ async def test_too_much_agenda_says_what_to_do(world: World, speak: Any, agenda:
 
 async def test_start_of_a_title_nobody_sees(world: World) -> None:
     result = await world.chair.slash(world.channel, "meeting start", title="\u200b \u202e")
-    assert said(result) == t("error.no_title", "en")
+    assert said(result) == t("error.title_missing", "en")
 
 
 @pytest.mark.parametrize("locale", ["en-US", "ja"])

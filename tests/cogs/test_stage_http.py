@@ -15,8 +15,7 @@ from aiohttp import web
 
 from bot.errors import StageError
 from bot.meeting.model import Persona
-from bot.stage import Attachment, Button, Outgoing, Place, Refused, Uncertain
-from bot.stage import Busy as BusyError
+from bot.stage import Attachment, Busy, Button, Outgoing, Place, Refused, Uncertain
 from cogs._stage import DiscordStage, stage_error
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -45,6 +44,16 @@ def message(message_id: int = 7) -> dict[str, Any]:
     }
 
 
+def reply(
+    body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None
+) -> web.StreamResponse:
+    """JSON as Discord sends it: discord.py reads no other content type than exactly this one as JSON."""
+    content = json.dumps(body).encode()
+    return web.Response(
+        body=content, status=status, headers={"Content-Type": "application/json"} | (headers or {})
+    )
+
+
 class Stub:
     """A Discord that logs requests in and answers all others as told; `bodies` holds what was posted."""
 
@@ -55,15 +64,18 @@ class Stub:
         self.never = asyncio.Event()
 
     async def ok(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(message())
+        return reply(message())
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         path = request.path.removeprefix("/api")
         if path == "/users/@me":
-            return web.json_response(USER)
+            return reply(USER)
         if path == "/oauth2/applications/@me":
             application = {"id": "99", "name": "k", "description": "", "flags": 0, "verify_key": ""}
-            return web.json_response(application | {"bot_public": True, "bot_require_code_grant": False})
+            return reply(
+                application
+                | {"icon": None, "owner": USER, "bot_public": True, "bot_require_code_grant": False}
+            )
         self.requests.append((request.method, path))
         if request.content_type == "application/json":
             self.bodies.append(await request.json())
@@ -113,7 +125,7 @@ def stage(client: discord.Client) -> DiscordStage:
 
 def failing(status: int, code: int = 0, headers: dict[str, str] | None = None, **body: Any) -> Answer:
     async def answer(request: web.Request) -> web.StreamResponse:
-        return web.json_response({"code": code, "message": "no"} | body, status=status, headers=headers)
+        return reply({"code": code, "message": "no"} | body, status=status, headers=headers)
 
     return answer
 
@@ -136,7 +148,13 @@ async def test_a_post_carries_its_nonce_and_pings_nobody(stub: Stub, stage: Disc
 async def test_a_reply_survives_the_loss_of_what_it_answers(stub: Stub, stage: DiscordStage) -> None:
     await stage.say(PLACE, Outgoing("x", reply_to=5))
     reference = stub.bodies[0]["message_reference"]
-    assert reference == {"message_id": "5", "channel_id": "2", "guild_id": "1", "fail_if_not_exists": False}
+    assert reference == {
+        "message_id": 5,
+        "channel_id": 2,
+        "guild_id": 1,
+        "type": 0,
+        "fail_if_not_exists": False,
+    }
     assert stub.bodies[0]["allowed_mentions"] == {"parse": [], "replied_user": False}
 
 
@@ -163,7 +181,7 @@ async def test_a_server_error_leaves_it_open_whether_it_was_done(
 async def test_an_overloaded_server_is_asked_again_later(stub: Stub, stage: DiscordStage) -> None:
     stub.answer = failing(503)
     error = await say(stage)
-    assert isinstance(error, BusyError)
+    assert isinstance(error, Busy)
     assert error.retry_after == 5.0
     assert len(stub.requests) == 1
 
@@ -182,7 +200,7 @@ async def test_rate_limits_name_their_wait(
 ) -> None:
     stub.answer = failing(429, headers=headers, **body)
     error = await say(stage)
-    assert isinstance(error, BusyError)
+    assert isinstance(error, Busy)
     assert error.retry_after == wait
 
 
