@@ -58,16 +58,28 @@ _OPPOSITES = tuple(
         (r"無料|\bfree\b(?! of)", r"有料|\bpaid\b"),
         (r"必須|義務|\bmandatory\b|\brequired\b|\bobligatory\b", r"任意|\boptional\b|\bvoluntary\b"),
         (r"社内|\bin-?house\b", r"社外|外注|\boutsourc\w+\b"),
-        (r"オンライン|\bonline\b|\bremote(?:ly)? only\b", r"対面|オフライン|\bin person\b|\bon-?site\b|\boffline\b"),
+        (
+            r"オンライン|\bonline\b|\bremote(?:ly)? only\b",
+            r"対面|オフライン|\bin person\b|\bon-?site\b|\boffline\b",
+        ),
         (r"人間|\bhuman\b", r"(?<![a-z])ai(?![a-z])|人工知能|\bmachine\b"),
         (r"毎日|\bdaily\b", r"毎週|週次|\bweekly\b|毎月|月次|\bmonthly\b"),
         (r"毎週|週次|\bweekly\b|隔週", r"毎月|月次|\bmonthly\b"),
-        (r"残す|維持|継続|続け|\bkeep\b|\bretain\b|\bcontinu\w+\b", r"削除|廃止|撤廃|中止|やめ|\bremov\w+\b|\bdrop\w*\b|\bdelet\w+\b|\bdiscontinu\w+\b|\bstop\w*\b"),
-        (r"許可|認める|\ballow(?:ed)?\b|\bpermit(?:ted)?\b", r"禁止|不可|\bforbidden\b|\bprohibited\b|\bbanned\b|\bnot allowed\b"),
+        (
+            r"残す|維持|継続|続け|\bkeep\b|\bretain\b|\bcontinu\w+\b",
+            r"削除|廃止|撤廃|中止|やめ|\bremov\w+\b|\bdrop\w*\b|\bdelet\w+\b|\bdiscontinu\w+\b|\bstop\w*\b",
+        ),
+        (
+            r"許可|認める|\ballow(?:ed)?\b|\bpermit(?:ted)?\b",
+            r"禁止|不可|\bforbidden\b|\bprohibited\b|\bbanned\b|\bnot allowed\b",
+        ),
         (r"午前|\bmorning\b", r"午後|\bafternoon\b"),
         (r"有効|\benable[ds]?\b", r"無効|\bdisable[ds]?\b"),
         (r"同期(?!会)|\bsynchronous\b", r"非同期|\basynchronous\b"),
-        (r"延期|\bpostpone\w*\b|\bdelay\w*\b", r"前倒し|予定通り|予定どおり|\bas planned\b|\bbring forward\b"),
+        (
+            r"延期|\bpostpone\w*\b|\bdelay\w*\b",
+            r"前倒し|予定通り|予定どおり|\bas planned\b|\bbring forward\b",
+        ),
     )
 )  # fmt: skip
 # A subject and the one thing that it is said to be: "会場は大阪", "The venue will be Tokyo", "Database:

@@ -49,14 +49,14 @@ _COMMON = frozenset(
     facilitator assistant bot minutes agenda here now such same documents spec specification app api server
     database
     google microsoft apple amazon discord slack github japan tokyo china america europe english
-    japanese""".split()
+    japanese""".split()  # noqa: SIM905
 )
 _JA_COMMON = frozenset(
-    "皆 みな お客 客 神 担当 全員 者 代表 司会 進行 議長 書記 参加者 自分 本人 相手 誰 何 方 業者 営業 "
-    "開発 部長 課長 社長 先方"
-    " 両者 各自 奥 親 母 父 兄 姉 弟 妹 上司 部下 同僚 チーム ユーザー メンバー アシスタント ボット 運営 "
-    "総務 人事 経理 広報 法務"
-    " 我々 私 僕 俺 複数 一部 多数 大多数 数名 仕様 無 有 同 多 同様 模 各 今 二人 三人 一人 他 残り 当社 会社 経営 現場".split()
+    """皆 みな お客 客 神 担当 全員 者 代表 司会 進行 議長 書記 参加者 自分 本人 相手
+    誰 何 方 業者 営業 開発 部長 課長 社長 先方 両者 各自 奥 親 母 父 兄 姉 弟
+    妹 上司 部下 同僚 チーム ユーザー メンバー アシスタント ボット 運営 総務 人事 経理
+    広報 法務 我々 私 僕 俺 複数 一部 多数 大多数 数名 仕様 無 有 同 多 同様 模
+    各 今 二人 三人 一人 他 残り 当社 会社 経営 現場""".split()  # noqa: SIM905
 )
 _ENTRY = re.compile(
     r"(?<![\w#])#(?P<a>\d{1,4})\b(?!\d)"

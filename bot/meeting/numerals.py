@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-_UNITS = {
-    w: n
-    for n, w in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-        "sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {
-    w: 10 * n for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
-}
+_UNIT_WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen"""
+_TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_UNITS = {w: n for n, w in enumerate(_UNIT_WORDS.split())}
+_TENS = {w: 10 * n for n, w in enumerate(_TEN_WORDS.split(), start=2)}
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "dozen": 12}
 _WORDS = {**_UNITS, **_TENS}
-ORDINALS = {
-    w: n
-    for n, w in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1
-    )
-}
+ORDINALS = {w: n for n, w in enumerate(_ORDINAL_WORDS.split(), start=1)}
 
 _ONE_WORD = "|".join(sorted((*_WORDS, *_SCALES), key=len, reverse=True))
 ENGLISH = rf"(?:(?:an?[ ]+(?=(?:hundred|thousand|million|billion|dozen)\b))?(?:{_ONE_WORD})\b)"
@@ -110,6 +101,6 @@ def english_values(text: str) -> list[tuple[float, bool]]:
         numbers.append(current)
     alone = len(numbers) == 1
     readings = [(n, alone) for n in numbers]
-    pairs = zip(numbers, numbers[1:], strict=False)
+    pairs = pairwise(numbers)
     readings += [(a + b / 100, False) for a, b in pairs if a < 100 and 10 <= b < 100]
     return readings

@@ -29,7 +29,7 @@ _STOP = frozenset(
     thursdays fridays saturdays sundays january february march april june july august september october
     november
     december two three four five six seven eight nine ten twenty thirty forty fifty hundred thousand
-    million""".split()
+    million""".split()  # noqa: SIM905
 )
 _JA_STOP = re.compile(
     "決定|合意|確定|必要|場合|禁止|撤廃|廃止|不要|不可|以上|以下|以内|未満|上限|下限|最大|最低|最小|必須"
@@ -51,6 +51,13 @@ def stem(word: str) -> str:
     return word
 
 
+# Option B, A案: the label is what tells one from the other.
+_LABEL = re.compile(
+    r"\b(?:option|plan|team|variant|version|group|candidate|phase|model|type) ([a-z])\b"
+    r"|(?<![a-z])([a-z])(?=案|社|プラン|チーム|班|店|パターン|方式|ルート|さん|型)"
+)
+
+
 @lru_cache(maxsize=8192)
 def terms(text: str) -> frozenset[str]:
     """Content terms: stems of English words without function words; katakana words; kanji bigrams (or a
@@ -60,6 +67,7 @@ def terms(text: str) -> frozenset[str]:
     """
     folded = fold(text).replace("’", "'")
     found = {stem(w) for w in _WORD.findall(folded) if w not in _STOP and not w[0].isdigit() and len(w) > 1}
+    found |= {f"label {a or b}" for a, b in _LABEL.findall(folded)}
     for run in _JAPANESE.findall(folded):
         for piece in _JA_STOP.split(run) if run[0] > "\u30ff" else (run,):
             piece = (

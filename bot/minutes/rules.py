@@ -199,10 +199,8 @@ def limits_kept(view: LedgerView, say: Say) -> Rule:
             if not items or _REPLACED.search(piece) or _OPEN.search(piece):
                 continue
             if _turns(piece, items):
-                return say(
-                    "minutes_rules.limits_kept", numbers=_numbers(i.number for i in items), sentence=piece[:_SHOWN],
-                    text=items[0].text[:_SHOWN],
-                )  # fmt: skip
+                numbers, text = _numbers(i.number for i in items), items[0].text[:_SHOWN]
+                return say("minutes_rules.limits_kept", numbers=numbers, sentence=piece[:_SHOWN], text=text)
         return None
 
     return _rule("limits_kept", check)
