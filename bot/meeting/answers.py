@@ -31,8 +31,8 @@ def is_answer(
 ) -> bool:
     """True where `message` answers `question`, in either polarity and any form.
 
-    `is_reply`: it was written as a reply to the post that asked; `reaction`: `message` is an emoji put on that
-    post. Both are answers. A question back about something else, a greeting, an aside about one's own moment and
+    `is_reply`: it was written as a reply to the post that asked; `reaction`: `message` is an emoji put on it.
+    Both are answers. A question back about something else, a greeting, an aside about one's own moment and
     words to somebody else are none.
     """
     folded = fold(message)

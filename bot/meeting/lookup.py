@@ -10,7 +10,11 @@ from typing import NamedTuple
 from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Origin
 from bot.meeting.text import fold, is_japanese
 
-_NAMED_NUMBER = re.compile(r"\D{0,8}?(\d{1,4})\D{0,3}")
+# An entry's number and nothing else: "3", "#3", "No. 3", "決定3", "decision 3", "3番"; not "上限は4件".
+_NAMED_NUMBER = re.compile(
+    r"(?:decision|proposal|action|question|note|entry|item|constraint|number|no\.?"
+    r"|決定|合意|提案|宿題|論点|未決|制約|前提|議題|メモ|番号|項目|第)?\s*#?\s*(\d{1,4})\s*(?:番|号)?[.。]?"
+)
 _LATIN = re.compile(r"[a-z0-9.]+")
 _NEAR = 0.8
 
@@ -42,9 +46,9 @@ def target(view: LedgerView, meant: str | int) -> Item | None:
     """
     if isinstance(meant, int):
         return _by_number(view, meant)
-    number = _NAMED_NUMBER.fullmatch(fold(meant))
-    if number:
-        return _by_number(view, int(number[1]))
+    number = named_number(meant)
+    if number is not None:
+        return _by_number(view, number)
     key = _bare(meant)
     live = [item for item in view.items if item.live]
     if len(key) < 2:
@@ -59,6 +63,12 @@ def target(view: LedgerView, meant: str | int) -> Item | None:
     if not ranked or ranked[0][0] < 0.5 or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < 0.1):
         return None
     return ranked[0][1]
+
+
+def named_number(words: str) -> int | None:
+    """The entry number that the words are, and nothing else, or None."""
+    match = _NAMED_NUMBER.fullmatch(fold(words))
+    return int(match[1]) if match else None
 
 
 def undo_target(view: LedgerView, author_id: int) -> Entry | None:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bot.meeting.lookup import named_number
 from bot.meeting.model import EntryKind
 from bot.meeting.owners import find_owner
 from bot.meeting.text import fold, strip_invisible
@@ -38,10 +39,9 @@ _EMPHASIS = re.compile(r"[*_]{0,3}")
 _LABEL = re.compile(r"\s*(?:[-#]|no\.?|第)?\s*(\d{1,3})(?:\s*番)?", re.IGNORECASE)
 _COLON = re.compile(r"[*_]{0,3}\s*:(?!//|:)[*_]{0,3}\s*")
 _TAG_END = re.compile(r"[*_]{0,3}(?:\s*:(?!//|:)|(?=\s)|$)[*_]{0,3}\s*")
-_NUMBER_ONLY = re.compile(r"\D{0,8}?(\d{1,4})\D{0,3}")
 _SIGNED = re.compile(r"(?P<value>[+-](?:1(?:\.0+)?|0(?:\.\d+)?|\.\d+))(?P<rest>.*)", re.DOTALL)
 _ZERO = re.compile(r"0(?P<rest>\s*[.!。]?)$")
-_AFTER_SIGNED = re.compile(r"$|[\s,;.!:()。、…・]|[\u2600-\u27bf\U0001f300-\U0001faff]")
+_AFTER_SIGNED = re.compile(r"$|\.(?!\d)|[\s,;!:()。、…・]|[\u2600-\u27bf\U0001f300-\U0001faff]")
 _CORRECTION = re.compile(
     r"s(?P<bar>[/|#])(?P<old>(?:(?!(?P=bar)).)+)(?P=bar)(?P<new>(?:(?!(?P=bar)).)*)(?P=bar)?(?P<tail>.*)"
 )
@@ -202,8 +202,7 @@ def _build(
         leads = any(word in book["owners.marks"] for book in books)
         return replace(mark, owner=find_owner(wording, books, names, leads=leads))
     if kind is EntryKind.RETRACTION:
-        only = _NUMBER_ONLY.fullmatch(fold(wording))
-        return replace(mark, number=int(only[1]) if only else None)
+        return replace(mark, number=named_number(wording))
     return replace(mark, value=-1.0) if group == "tag_rejected" else mark
 
 

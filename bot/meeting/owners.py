@@ -41,7 +41,8 @@ def _leading_known(text: str, books: Sequence[Words], names: Sequence[str]) -> s
     """A participant's name in front, followed by what may follow a name."""
     after_en = r"(?=\s*[:：,、→-]|\s+(?:to|will|should|must|shall|can|needs|takes|does|is)\b|\s*$)"
     honorific = _alternatives(books, "owners.honorifics")
-    after_ja = rf"(?=\s*(?:{honorific})?(?:が|は|に|、|:|：|[\s\u3000]|$))"
+    given = _alternatives(books, "owners.given")
+    after_ja = rf"(?=\s*(?:{honorific})?(?:が|は|で|{given}|、|:|：|[\s\u3000]|$))"
     for name in sorted(names, key=len, reverse=True):
         for form in _forms(name):
             start = re.match(re.escape(form), text, re.IGNORECASE)
@@ -67,9 +68,9 @@ def _leading(text: str, books: Sequence[Words], names: Sequence[str]) -> str | N
         parts = re.split(r"\s*,\s*|\s+and\s+|\s*&\s*", joined[1])
         if not any(_is_no_name(part, books) for part in parts):
             return joined[1] if len(parts) > 1 else _known(joined[1], books, names)
-    honorific = _alternatives(books, "owners.honorifics")
+    honorific, given = _alternatives(books, "owners.honorifics"), _alternatives(books, "owners.given")
     ja = re.match(
-        rf"({_JA_NAME})\s?(?:{honorific})(?:と({_JA_NAME})\s?(?:{honorific}))?(?=[がはに、：:\s\u3000（(]|$)",
+        rf"({_JA_NAME})\s?(?:{honorific})(?:と({_JA_NAME})\s?(?:{honorific}))?(?=[がはで、：:\s\u3000（(]|{given}|$)",
         text,
     )
     if ja and not any(_is_no_name(part, books) for part in ja.groups() if part):

@@ -1,7 +1,7 @@
 """What a message does to a meeting that may end: wishes, cancelling, a plain yes, nothing more (SPEC 2.9).
 
-All functions take one language's words; a room that mixes languages asks for each. Folded text is matched, what
-is returned is verbatim.
+All functions take one language's words; a room that mixes languages asks for each. Folded text is matched,
+what is returned is verbatim.
 """
 
 from __future__ import annotations
