@@ -9,11 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import aiohttp
 import discord
 from discord import app_commands
 from discord.ext import commands
 
 from bot.errors import UserError
+from bot.meeting.display import display
+from bot.meeting.model import Language
 from bot.phrases import t
 from bot.supervision import log_failure
 from cogs._translator import PhraseTranslator, language_of
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 COGS = Path(__file__).resolve().parent.parent / "cogs"
-_GONE = (10062, 10015, 40060)  # the interaction can no longer be answered
 
 
 def build_bot(app: App, *, message_content: bool = True) -> KetsugiBot:
@@ -89,10 +91,9 @@ class KetsugiBot(commands.Bot):
                 return
             await self.tree.sync()
             await self.app.remember_commands(digest)
-        except (discord.DiscordException, OSError) as error:
-            log.warning(
-                "commands were not synced (%s); those known to Discord go on working", type(error).__name__
-            )
+        except Exception as error:
+            # Whatever it was: the commands that Discord knows already go on working, and so do the meetings.
+            log_failure("commands were not synced", error, level=logging.WARNING)
 
     async def _commands_digest(self) -> str:
         translator = self.tree.translator
@@ -110,23 +111,26 @@ async def reply_to_error(interaction: discord.Interaction[Any], error: BaseExcep
     """
     if isinstance(error, app_commands.CommandInvokeError | app_commands.TransformerError) and error.__cause__:
         error = error.__cause__
-    language = language_of(interaction.locale)
-    if isinstance(error, UserError):
-        text = t(error.key, language, **error.values)
-    elif isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):
-        text = t("error.outdated_command", language)
-    elif isinstance(error, app_commands.TransformerError):
-        text = t("error.bad_option", language)
-    else:
+    text = _error_text(error, language_of(interaction.locale))
+    if text is None:
         log_failure(f"interaction {interaction.id}", error)
-        text = t("error.unexpected", language)
+        text = t("error.unexpected", language_of(interaction.locale))
     try:
         if interaction.response.is_done() or interaction.extras.get("acknowledged"):
             await interaction.followup.send(text[:2000], ephemeral=True)
         else:
             await interaction.response.send_message(text[:2000], ephemeral=True)
-    except (discord.HTTPException, OSError) as failed:
-        if not (isinstance(failed, discord.HTTPException) and failed.code in _GONE):
-            log.warning(
-                "interaction %d could not be told of its error: %s", interaction.id, type(failed).__name__
-            )
+    except (discord.DiscordException, aiohttp.ClientError, OSError) as failed:
+        log.warning("interaction %d got no error reply: %s", interaction.id, type(failed).__name__)
+
+
+def _error_text(error: BaseException, language: Language) -> str | None:
+    """The phrase of an error meant for a person, names and words in it escaped; None for all others."""
+    if isinstance(error, UserError):
+        values = {k: display(v, 500) if isinstance(v, str) else v for k, v in error.values.items()}
+        return t(error.key, language, **values)
+    if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):
+        return t("error.outdated_command", language)
+    if isinstance(error, app_commands.TransformerError):
+        return t("error.bad_option", language)
+    return None

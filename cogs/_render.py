@@ -13,7 +13,7 @@ import discord
 
 from bot.errors import BadInput
 from bot.facilitation.requests import Person
-from bot.meeting.display import display, units
+from bot.meeting.display import units
 from bot.meeting.model import ChannelKind, Language
 from bot.meeting.text import strip_invisible
 from bot.phrases import t
@@ -39,7 +39,9 @@ def reader(interaction: discord.Interaction[Any]) -> Language:
 
 def person(interaction: discord.Interaction[Any]) -> Person:
     """Who acts, with the rights Discord states for this very act."""
-    return Person(interaction.user.id, shown_name(interaction.user), interaction.permissions.manage_guild)
+    rights = interaction.permissions
+    manager = rights.manage_guild or rights.administrator
+    return Person(interaction.user.id, shown_name(interaction.user), manager)
 
 
 def shown_name(user: discord.User | discord.Member | discord.Object) -> str:
@@ -113,7 +115,7 @@ def lines(text: str | None, *, most: int = 20, longest: int = 200) -> tuple[str,
         raise BadInput("error.too_many_items", count=len(items), most=most)
     for item in items:
         if len(item) > longest:
-            raise BadInput("error.item_too_long", start=display(item, 30), length=len(item), longest=longest)
+            raise BadInput("error.item_too_long", start=item[:30], length=len(item), longest=longest)
     return items
 
 

@@ -14,10 +14,11 @@ from discord import ui
 
 from bot.client import reply_to_error
 from bot.errors import BadInput
+from bot.meeting.display import brief
 from bot.meeting.model import Language
 from bot.phrases import t
 from bot.stage import Button, Outgoing
-from cogs._render import answer_phrase, clock_time, defer, person, place, reader
+from cogs._render import answer, answer_phrase, clock_time, defer, person, place, reader
 
 if TYPE_CHECKING:
     from bot.client import KetsugiBot
@@ -64,8 +65,10 @@ class CorrectForm(Form):
     async def on_submit(self, interaction: discord.Interaction[Any]) -> None:
         await defer(interaction)
         meetings = interaction.client.app.meetings
-        await meetings.correct(self._meeting_id, person(interaction), self._text.value, interaction.id)
-        await answer_phrase(interaction, "reply.corrected")
+        by, words = person(interaction), self._text.value
+        entries = await meetings.correct(self._meeting_id, by, words, interaction.id)
+        rows = [f"#{entry.number} {brief(entry.text, 300)}" for entry in entries if entry.text]
+        await answer(interaction, "\n".join([t("reply.corrected", reader(interaction)), *rows]))
 
 
 _CUSTOM_ID = re.compile(r"ketsugi:(?P<action>[a-z_]+):(?P<meeting>[0-9]{1,18})")

@@ -135,8 +135,9 @@ def _check_permissions(interaction: discord.Interaction[KetsugiBot]) -> None:
     """Before anything is stored: may the bot do here what a meeting needs? Else name what to allow."""
     place(interaction)
     needed = _NEEDED[channel_kind(interaction)]
-    missing = [p for p in needed if not getattr(interaction.app_permissions, p)]
-    if missing:
+    rights = interaction.app_permissions
+    missing = [p for p in needed if not getattr(rights, p)]
+    if missing and not rights.administrator:
         language = reader(interaction)
         names = t("reply.joiner", language).join(t(f"reply.permission.{p}", language) for p in missing)
         raise NotAllowed("error.bot_permissions", permissions=names)

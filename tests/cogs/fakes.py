@@ -113,8 +113,11 @@ class RecordingMeetings:
         self._note("extend", where, by, minutes, interaction_id)
         return END
 
-    async def correct(self, meeting_id: int, by: Person, text: str, interaction_id: int | None) -> None:
+    async def correct(
+        self, meeting_id: int, by: Person, text: str, interaction_id: int | None
+    ) -> list[Entry]:
         self._note("correct", meeting_id, by, text, interaction_id)
+        return [entry(9, EntryKind.DECISION, "価格は1,080円"), entry(10, EntryKind.RETRACTION, "")]
 
     async def record(
         self, place: Place, seen: Seen, kind: EntryKind, by: Person, interaction_id: int | None

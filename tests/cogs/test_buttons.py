@@ -73,7 +73,7 @@ async def test_correcting_after_a_restart(world: World, speak: Any, locale: str)
     shown = await world.guest.click(message, label="correct")
     assert shown.modal["title"] == word(locale, "form.correct.title")
     result = await world.guest.submit_modal(shown, {"text": "決定：価格は1,080円"})
-    assert said(result) == word(locale, "reply.corrected")
+    assert said(result) == word(locale, "reply.corrected") + "\n#9 価格は1,080円"
     assert app.meetings.named("correct")[0][0] == 17
     assert app.meetings.named("correct")[0][2] == "決定：価格は1,080円"
 

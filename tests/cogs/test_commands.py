@@ -328,9 +328,9 @@ async def test_errors_meant_for_people(world: World, speak: Any, locale: str) ->
     world.meetings.failing["end"] = NoMeeting()
     ended = await world.guest.slash(world.channel, "meeting end")
     assert said(ended) == word(locale, "error.no_meeting")
-    world.meetings.failing["extend"] = NotAllowed("error.only_chair", chair="田中")
+    world.meetings.failing["extend"] = NotAllowed("error.only_chair", chair="**田中** <@1>")
     extended = await world.guest.slash(world.channel, "meeting extend")
-    assert said(extended) == word(locale, "error.only_chair", chair="田中")
+    assert said(extended) == word(locale, "error.only_chair", chair=r"\*\*田中\*\* ＜＠1>")
 
 
 async def test_an_unknown_error_is_answered_and_its_message_not_logged(

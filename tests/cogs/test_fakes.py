@@ -17,7 +17,7 @@ PAIRS = [(RecordingMeetings, Meetings), (RecordingMinutes, Minutes), (RecordingA
 @pytest.mark.parametrize(("fake", "real"), PAIRS)
 def test_each_method_of_a_fake_has_the_real_parameters(fake: type, real: type) -> None:
     methods = [n for n, m in vars(fake).items() if inspect.isfunction(m) and not n.startswith("_")]
-    checked = [n for n in methods if n != "meeting"]  # what the fake answers with, no call of a cog
+    checked = [n for n in methods if n not in ("meeting", "named")]  # the fake's own, no call of a cog
     assert checked
     for name in checked:
         expected = [(p.name, p.kind) for p in inspect.signature(getattr(real, name)).parameters.values()]

@@ -165,9 +165,9 @@ async def test_a_failing_service_neither_stops_listening_nor_logs_words(
     assert "秘密の発言" not in caplog.text
 
 
-async def test_closing_leaves_nothing_running(world: World) -> None:
-    await world.do(world.app.stage.typing(world.place))
-    before = {task for task in asyncio.all_tasks() if "_type" in repr(task)}
-    assert not before
-    await world.bot.close()
-    assert world.bot.is_closed()
+async def test_a_typing_indicator_keeps_nobody_waiting_and_leaves_nothing_running(world: World) -> None:
+    before = asyncio.all_tasks()
+    await world.app.stage.typing(world.place)
+    assert len(asyncio.all_tasks() - before) == 1
+    await world.env.settle()
+    assert asyncio.all_tasks() == before
