@@ -15,6 +15,8 @@ from bot.meeting.text import fold, fold_kana, is_japanese, strip_invisible
 from bot.meeting.words import Words
 
 _SENTENCE = re.compile(r"[^。！!?？\n]+(?:[!！?？]+|。|(?=\n)|$)")
+# Longer sentences that name a summary among other things ask for none (seen in transcribed speech).
+_LONGEST_REQUEST = 160
 _FILLER = r"[\s、。,.!;:…・〜~ー\-()（）\"'\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d]*"
 _URL = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r"^\s*[>＞].*$", re.MULTILINE)
@@ -90,13 +92,15 @@ def adds_substance(text: str, words: Words) -> bool:
 
 
 def asks_summary(text: str, words: Words) -> bool:
-    """A person asks for a summary or the minutes, of whomever."""
+    """A person asks for a summary or the minutes, of whomever; "summarize ..." at the start asks as well."""
     for sentence in _sentences(text):
         folded = fold(sentence)
         if any(_holds(folded, word) for word in words["replies.summary_not"]):
             continue
         named = any(_holds(folded, word) for word in words["replies.summary"])
-        if named and any(_holds(folded, word) for word in words["replies.summary_request"]):
+        asked = any(_holds(folded, word) for word in words["replies.summary_request"])
+        starts = re.match(rf"(?:{_any(words['replies.summary_start'])})(?![a-z]|\s*[:,])", folded)
+        if named and len(folded) <= _LONGEST_REQUEST and (asked or starts):
             return True
     return False
 
@@ -178,7 +182,8 @@ def _any(words: Iterable[str]) -> str:
 def _is_whole(folded: str, words: Words) -> bool:
     clauses = [folded, *(clause.strip() for clause in re.split(r"[、,]", folded))]
     return any(
-        re.sub(r"^(?:では|じゃあ|ok|okay|so|well)\s*", "", c) in words["closing.whole"] for c in clauses
+        re.sub(r"^(?:では|じゃあ|okay|ok|so|well|and|right)\s*", "", c) in words["closing.whole"]
+        for c in clauses
     )
 
 

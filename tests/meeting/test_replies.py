@@ -86,6 +86,7 @@ def test_the_wish_is_quoted_verbatim_and_alone() -> None:
         == "一旦この会議を終わらせてください！"
     )
     assert closing_wish("Great work. Let's wrap up. Bye", EN) == "Let's wrap up"
+    assert closing_wish("Okay, that's the end of the meeting, then", EN) is not None
     assert closing_wish("> let's wrap up\nnever said that", EN) is None
 
 
@@ -273,14 +274,29 @@ def test_not_asking_for_a_summary_ja(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["can you summarize?", "please send the minutes", "A recap please", "Could we get a summary?"]
+    "text",
+    [
+        "can you summarize?",
+        "please send the minutes",
+        "A recap please",
+        "Could we get a summary?",
+        "Summarize the discussion so far",
+    ],
 )
 def test_asking_for_a_summary_en(text: str) -> None:
     assert asks_summary(text, EN)
 
 
 @pytest.mark.parametrize(
-    "text", ["10 minutes please", "I'll send a summary", "the minutes are fine", "who takes the minutes?"]
+    "text",
+    [
+        "10 minutes please",
+        "I'll send a summary",
+        "the minutes are fine",
+        "who takes the minutes?",
+        "To summarize, it is late",
+        "Recap: we agreed",
+    ],
 )
 def test_not_asking_for_a_summary_en(text: str) -> None:
     assert not asks_summary(text, EN)
