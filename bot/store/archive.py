@@ -93,7 +93,9 @@ async def forget_own_words(c: AsyncConnection, meeting_id: int) -> None:
     posts, files = schema.posts, schema.post_files
     settled = sa.and_(posts.c.meeting_id == meeting_id, posts.c.state != "pending", posts.c.kind != "minutes")
     await c.execute(sa.delete(files).where(files.c.post_id.in_(sa.select(posts.c.id).where(settled))))
-    await c.execute(sa.update(posts).where(settled).values(text="", payload={}))
+    for row in (await c.execute(sa.select(posts.c.id, posts.c.payload).where(settled))).all():
+        emptied = {"text": "", "payload": _facts(row.payload)}
+        await c.execute(sa.update(posts).where(posts.c.id == row.id).values(**emptied))
     generations, attempts = schema.generations, schema.generation_attempts
     for row in (await c.execute(sa.select(generations).where(generations.c.meeting_id == meeting_id))).all():
         values = {"text": None, "verdicts": _without_reasons(row.verdicts)}
@@ -104,6 +106,11 @@ async def forget_own_words(c: AsyncConnection, meeting_id: int) -> None:
         values = {"text": None, "verdicts": _without_reasons(row.verdicts)}
         await c.execute(sa.update(attempts).where(same).values(**values))
     c.info[ERASED] = True
+
+
+def _facts(payload: dict[str, Any]) -> dict[str, Any]:
+    """What an open room counts by (flags and small numbers); texts, names and ids go."""
+    return {name: x for name, x in payload.items() if isinstance(x, int | float) and abs(x) < 2**32}
 
 
 def _without_reasons(verdicts: list[list[str]]) -> list[list[str]]:

@@ -11,6 +11,7 @@ import contextvars
 import json
 import logging
 import os
+import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,8 +36,12 @@ from bot.store._gate import ERASED
 from bot.store._lock import FileLock
 
 log = logging.getLogger(__name__)
+# At debug level these log parameters and rows: what people wrote.
+for _talkative in ("aiosqlite", "sqlalchemy.engine.Engine"):
+    logging.getLogger(_talkative).addFilter(lambda record: record.levelno > logging.DEBUG)
 T = TypeVar("T")
 Hook = Callable[[str], None]
+Work = Callable[[AsyncConnection], Awaitable[T]]
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -105,7 +110,7 @@ class Database:
                 raise StoreError(f"cannot open the database {self._name}: {_plain(error)}") from error
             raise
 
-    async def unit(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+    async def unit(self, work: Work[T]) -> T:
         """Run `work` as one transaction (BEGIN IMMEDIATE), after all units asked for before.
 
         Whoever waits may be cancelled; the unit is carried out all the same. Raises what `work` raised (then
@@ -157,12 +162,12 @@ class Database:
         if not self._read_only:
             await self._empty_wal(self._connection)  # what an erasure before a crash left there
 
-    async def _run(self, connection: AsyncConnection, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+    async def _run(self, connection: AsyncConnection, work: Work[T]) -> T:
         _inside.set(True)
         async with self._lock:
             transaction = await connection.begin()
-            before = await _changes(connection)
             try:
+                before = await _changes(connection)
                 result = await work(connection)
                 changed = await _changes(connection) != before
                 if changed:
@@ -190,8 +195,11 @@ class Database:
             return
         driver = (await connection.get_raw_connection()).driver_connection
         assert driver is not None
-        async with driver.execute("PRAGMA wal_checkpoint(TRUNCATE)") as cursor:
-            busy = (await cursor.fetchone())[0]
+        try:
+            async with driver.execute("PRAGMA wal_checkpoint(TRUNCATE)") as cursor:
+                busy = (await cursor.fetchone())[0]
+        except sqlite3.Error:
+            busy = 1  # the unit is committed: failing it now would make its caller do it again
         if busy:
             log.warning("someone is reading the database: the write-ahead log is emptied at the next start")
 

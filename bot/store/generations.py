@@ -38,9 +38,9 @@ class Generation:
 class RuleCount:
     """How often one rule fired in one meeting with one model, on first answers and on what came of them.
 
-    `judged`: first answers the rule looked at (broken runs are not among them); `before`: of these, it fired on;
-    `after`: it fired on the text finally chosen too (never for fixed texts and silence). `broken`: runs in which
-    the rule itself failed. The meeting is the cluster for intervals; None stands for ask and chat outside one.
+    `judged`: first answers the rule looked at (broken runs are not among them); `before`: it fired on these;
+    `after`: it fired on the text finally chosen too (never for fixed texts and silence). `broken`: runs in
+    which the rule itself failed. The meeting is the cluster for intervals; None stands for ask and chat.
     """
 
     rule: str

@@ -10,12 +10,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.errors import StoreError
 from bot.meeting.model import OwnPost, Persona, Route
 from bot.store import schema
 
@@ -87,11 +88,11 @@ async def put(
     guild_id: int,
     meeting_id: int,
     key: str,
-    persona: Persona,
+    persona: str,
     now: datetime,
-    route: Route | None = None,
-    kind: PostKind = "post",
-    where: Where = "channel",
+    route: str | None = None,
+    kind: str = "post",
+    where: str = "channel",
     text: str = "",
     payload: Mapping[str, Any] | None = None,
     files: Sequence[tuple[str, bytes]] = (),
@@ -101,14 +102,17 @@ async def put(
 ) -> Post | None:
     """Owe one post. None if the meeting has one with this key already (then nothing changes).
 
-    `payload` is JSON: buttons, embeds, target message, emoji; whatever the deliverer needs beyond the text.
+    `persona`, `route`, `kind` and `where` take the words of `Persona`, `Route`, `PostKind` and `Where`.
+    `payload` is JSON: buttons, embeds, target message, emoji; what the deliverer needs beyond the text.
     """
+    if kind not in get_args(PostKind) or where not in get_args(Where):
+        raise StoreError(f"no post is of kind {kind!r} at {where!r}")
     statement = insert(_posts).values(
         guild_id=guild_id,
         meeting_id=meeting_id,
         key=key,
-        route=route,
-        persona=persona,
+        route=None if route is None else Route(route),
+        persona=Persona(persona),
         kind=kind,
         place=where,
         text=text,
@@ -183,9 +187,9 @@ async def fail(c: AsyncConnection, post_id: int, reason: str, now: datetime) -> 
 
 
 async def sent_ids(c: AsyncConnection, meeting_id: int) -> set[int]:
-    """Ids of all messages that posts of this meeting became."""
+    """Ids of all messages that posts of this meeting became (a reaction becomes none)."""
     query = sa.select(_posts.c.message_id).where(
-        _posts.c.meeting_id == meeting_id, _posts.c.message_id.is_not(None)
+        _posts.c.meeting_id == meeting_id, _posts.c.message_id.is_not(None), _posts.c.kind != "reaction"
     )
     return set((await c.execute(query)).scalars())
 
