@@ -26,7 +26,8 @@ LIMIT = 2000  # characters of a Discord message
 NO_PINGS = discord.AllowedMentions.none()
 _LOST = (10062, 40060, 10015)  # unknown interaction, already acknowledged, unknown (follow-up) webhook
 UNANSWERABLE = (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError)
-_BULLET = re.compile(r"^\s*(?:[-*•・‣▪●○]|[(（]?[0-9０-９]{1,2}[.．)）、:：](?![0-9０-９]))\s*")
+# A minus or a decimal point is no bullet: "-5 degrees" and "3.5 %" stay whole.
+_BULLET = re.compile(r"^\s*(?:[-*+–—]\s+|[•・‣▪●○◦]\s*|[①-⑳]\s*|[(（]?\d{1,2}[.．)）、:：](?!\d)\s*)")
 
 
 # --- from Discord --------------------------------------------------------------------------------------

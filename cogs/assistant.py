@@ -10,7 +10,7 @@ from discord.ext import commands
 
 from bot.meeting.model import Persona
 from cogs._commands import add_command
-from cogs._render import answer, defer, person, place, reader
+from cogs._render import answer, defer, person, place
 from cogs._stage import name_line
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ class Assistant(commands.Cog):
         self, interaction: discord.Interaction[KetsugiBot], question: app_commands.Range[str, 1, 1000]
     ) -> None:
         await defer(interaction)
-        text = await self.bot.app.meetings.ask(
-            place(interaction), person(interaction), question, interaction.id
-        )
-        await answer(interaction, f"{name_line(Persona.ASSISTANT, reader(interaction))}\n{text}")
+        where, by = place(interaction), person(interaction)
+        text = await self.bot.app.meetings.ask(where, by, question, interaction.id)
+        language = await self.bot.app.meetings.language_of(where)  # the answer's own
+        await answer(interaction, f"{name_line(Persona.ASSISTANT, language)}\n{text}")
 
 
 async def setup(bot: KetsugiBot) -> None:

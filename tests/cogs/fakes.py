@@ -12,6 +12,7 @@ from bot.meeting.model import (
     Entry,
     EntryKind,
     Item,
+    Language,
     LedgerView,
     Meeting,
     MeetingState,
@@ -171,6 +172,10 @@ class RecordingMeetings:
     async def ask(self, place: Place, by: Person, question: str, interaction_id: int | None) -> str:
         self._note("ask", place, by, question, interaction_id)
         return "980円です。"
+
+    async def language_of(self, place: Place) -> Language:
+        self._note("language_of", place)
+        return "ja"
 
     async def recover(self) -> None:
         self._note("recover")

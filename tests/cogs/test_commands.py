@@ -309,7 +309,7 @@ async def test_message_menus(world: World, speak: Any, locale: str, kind: EntryK
 
 async def test_ask_and_minutes(world: World) -> None:
     asked = said(await world.guest.slash(world.channel, "ask", question="価格は？"))
-    assert asked == "**📝 Assistant**\n980円です。"
+    assert asked == "**📝 アシスタント**\n980円です。"
     assert world.meetings.named("ask")[0][2] == "価格は？"
     shown = await world.guest.slash(world.channel, "minutes show")
     assert said(shown) == "議事録"
