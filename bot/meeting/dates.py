@@ -26,7 +26,7 @@ from bot.meeting.text import fold
 
 _KANJI_DAYS = "月火水木金土日"
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WEEKDAY = r"(?P<wd>mon|tue|wed|thu|fri|sat|sun)(?:day|sday|s|nesday|rsday|rs|urday|r)?\b"
+_WEEKDAY = r"(?P<wd>mon|tue|wed|thu|fri|sat(?=urday)|sun(?=day))(?:day|sday|s|nesday|rsday|rs|urday|r)?\b"
 _MONTH_WORDS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (
     r"(?P<mw>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -35,6 +35,11 @@ _MONTH = (
 _N = rf"(?:\d{{1,3}}|{numerals.KANJI})"
 _EN_N = rf"(?:\d{{1,3}}|an?|{numerals.ENGLISH})"
 
+# What is over is no due date, and the day in it no other one.
+_PAST = re.compile(
+    rf"(?:先々週|先週|前回|先月|昨年|去年)の?(?:[{_KANJI_DAYS}]曜日?|{_N}日)?|昨日|一昨日|おととい"
+    rf"|\b(?:last|previous) [a-z]+\b|\byesterday\b"
+)
 _ISO = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})(?!\d)")
 _JA_DATE = re.compile(
     rf"(?P<when>来年|今年|再来年)?の?(?P<m>{_N})月の?(?P<d>{_N})日"
@@ -94,12 +99,12 @@ def resolve(text: str, today: date, language: str = "ja") -> date | None:
 
     `language` only settles what both could read: 3/5 is the fifth of March in either.
     """
-    said = fold(text).replace("’", "'")
+    said = _PAST.sub(" ", fold(text).replace("’", "'"))
     for read in _READERS:
         try:
             found = read(said, today)
         except (ValueError, OverflowError):
-            continue  # 31 February and the like: no date
+            return None  # 31 February and the like: no date
         if found is not None:
             return found
     return None

@@ -25,9 +25,10 @@ class Figure:
     """One figure. `value` is in the canonical unit, `raw` the number as said; `span` are offsets into the
     text.
 
-    unit: "min" (durations), "month", "%", "円", "$", "人" ...; "date" (value = month * 100 + day), "monthname",
-    "year", "weekday" (0 = Monday), "time" (minutes of the day), or "" where none is said. `sure` is False where
-    the words may be no figure at all ("one", "first", "half"): such a figure supports, but never accuses.
+    unit: "min" (durations), "month", "%", "円", "$", "人" ...; "date" (value = month * 100 + day),
+    "monthname", "year", "weekday" (0 = Monday), "time" (minutes of the day), or "" where none is said.
+    `sure` is False where the words may be no figure at all ("one", "first", "half"): such a figure supports,
+    but never accuses.
     """
 
     value: float
@@ -207,7 +208,7 @@ def _read_numbers(scan: _Scan) -> None:
 
 
 def _may_be_a_word(m: re.Match[str], value: float, unit: str, counted: bool) -> bool:
-    """ "one" and 一つ without a unit are pronouns more often than figures; kanji without a counter may be a name."""
+    """ "one" and 一つ are pronouns more often than figures; kanji without a counter may be a name."""
     if m["kanji"] and not counted:
         return not (set(m["kanji"]) & set("十百千万億") and set(m["kanji"]) & set("一二三四五六七八九"))
     return value == 1 and not unit and bool(m["kanji"] or (m["words"] and not counted))
@@ -264,11 +265,16 @@ def _bare(figure: Figure) -> set[float]:
     return {figure.raw, figure.value} if figure.unit != "weekday" else set()
 
 
+def _clear(time: Figure) -> bool:
+    """Whether a time of day says which half of the day it means."""
+    return time.raw > 12 or bool(notation.HALF_OF_DAY.search(time.written))
+
+
 def supports(held: Figure, said: Figure) -> bool:
     """Whether a record that holds `held` bears out `said`."""
     if held.unit == said.unit:
         if said.unit == "time":
-            near = 720 if min(held.value, said.value) < 780 else 1440  # 3時 bears out 15:00
+            near = 1440 if _clear(held) and _clear(said) else 720  # 3時 bears out 15:00
             return (held.value - said.value) % near == 0
         return held.value == said.value
     if "date" in (held.unit, said.unit):

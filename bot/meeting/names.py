@@ -19,7 +19,8 @@ _SAN = re.compile(r"\b(?P<n>[A-Z][A-Za-z]+)[- ](?:san|sama|kun|chan)\b")
 _AT = re.compile(r"(?<![\w.])[@＠](?P<n>[^\s@＠,.、。:：!?！？()（）<>]{2,32})")
 _TITLE_EN = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|Prof)\.? (?P<n>[A-Z][a-z]+)")
 _VERBS = (
-    "will|would|can|could|should|shall|has|is going to|agreed|suggested|proposed|said|asked|noted|argued"
+    "will(?! be\\b)|would(?! be\\b)|can|could|should|shall|has(?! been\\b)"
+    "|is going to|agreed|suggested|proposed|said|asked|noted|argued"
     "|objected|offered|"
     "volunteered|promised|takes|took|owns|volunteers|prefers|preferred|disagreed|raised|pointed out"
     "|reported|agrees|confirmed"
@@ -59,12 +60,12 @@ _JA_COMMON = frozenset(
     各 今 二人 三人 一人 他 残り 当社 会社 経営 現場""".split()  # noqa: SIM905
 )
 _ENTRY = re.compile(
-    r"(?<![\w#])#(?P<a>\d{1,4})\b(?!\d)"
+    r"(?<![\w#])#(?P<a>\d{1,4})(?!\d)"
     r"|(?:決定(?:事項)?|提案|論点|宿題|未決(?:事項)?|制約|項番|番号|質問|アクション"
     r"|項目)\s?[#＃]?(?P<b>\d{1,4})(?![\d.]*\s?[つ件個点人円%年月日回])"
-    r"|\b[DQAPC](?P<c>\d{1,3})\b"
+    r"|(?<![0-9A-Za-z])[DQAPC](?P<c>\d{1,3})(?![0-9A-Za-z])"
     r"|\b(?:decision|proposal|question|action|entry|constraint|item)s? (?:no\.? ?|number "
-    r"|#)?(?P<d>\d{1,4})\b(?!%|\.\d)",
+    r"|#)?(?P<d>\d{1,4})(?!\d|%|\.\d)",
     re.I,
 )
 

@@ -72,10 +72,10 @@ _NUM = rf"(?:\d{{1,2}}|{n.KANJI})"
 # What is written with digits and is no figure: links, mentions, timestamps, emoji, entry numbers, list
 # numbering.
 SKIP = re.compile(
-    r"https?://\S+|<[@#:/at][^>\s]*>|`?#\d+\b|^\s*(?:[-*] )?\d{1,2}[.)](?=\s)"
+    r"https?://\S+|<[@#:/at][^>\s]*>|`?#\d+|^\s*(?:[-*] )?\d{1,2}[.)](?=\s)"
     r"|(?:決定(?:事項)?|提案|論点|宿題|未決|制約|項番|番号)\s?\d+(?![\d.]*\s?[つ件個点人円%])"
-    r"|\b[DQAP]\d{1,3}\b"
-    r"|\b(?:decision|proposal|question|action|entry|constraint|item) (?:no\.? ?|#)?\d+\b",
+    r"|(?<![0-9A-Za-z])[DQAP]\d{1,3}(?![0-9A-Za-z])"
+    r"|\b(?:decision|proposal|question|action|entry|constraint|item) (?:no\.? ?|#)?\d+(?![\d%])",
     re.I | re.M,
 )
 DATES = (
@@ -120,6 +120,7 @@ ENGLISH_FRACTION = re.compile(
     r"|time))",
     re.I,
 )
+HALF_OF_DAY = re.compile(r"[ap]\.?m|午[前後]|朝|夕方|夜", re.I)
 HALF_MORE = re.compile(r"半(?![分数額日年月])|\s?and a half\b")
 HALF_OF = re.compile(
     r"半(?P<u>日|年|月|時間)|\bhalf[ -](?:an?[ -])?(?P<e>hour|day|year|month|week|dozen)\b", re.I

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.meeting.figures import figures, supports
 from bot.meeting.model import EntryKind, Item, LedgerView
 from bot.meeting.polarity import agree
-from bot.meeting.terms import containment, overlap, terms
+from bot.meeting.terms import containment, labels, overlap, terms
 from bot.meeting.text import squeeze
 
 # Dice of content terms from which two wordings that agree in figures, bounds and polarity are one decision;
@@ -28,7 +28,7 @@ def same_decision(a: str, b: str) -> bool:
     """Whether `a` and `b` say the same: high overlap and the same figures, bounds and polarity."""
     if squeeze(a) == squeeze(b):
         return True
-    if not terms(a) or not terms(b) or not _figures_equal(a, b):
+    if not terms(a) or not terms(b) or labels(a) != labels(b) or not _figures_equal(a, b):
         return False
     close = overlap(a, b) >= SAME or (
         min(len(terms(a)), len(terms(b))) >= 2 and max(containment(a, b), containment(b, a)) >= WITHIN

@@ -58,6 +58,11 @@ _LABEL = re.compile(
 )
 
 
+def labels(text: str) -> set[str]:
+    """Labels of options, plans and teams that a text names."""
+    return {f"label {a or b}" for a, b in _LABEL.findall(fold(text))}
+
+
 @lru_cache(maxsize=8192)
 def terms(text: str) -> frozenset[str]:
     """Content terms: stems of English words without function words; katakana words; kanji bigrams (or a
@@ -67,7 +72,7 @@ def terms(text: str) -> frozenset[str]:
     """
     folded = fold(text).replace("’", "'")
     found = {stem(w) for w in _WORD.findall(folded) if w not in _STOP and not w[0].isdigit() and len(w) > 1}
-    found |= {f"label {a or b}" for a, b in _LABEL.findall(folded)}
+    found |= labels(text)
     for run in _JAPANESE.findall(folded):
         for piece in _JA_STOP.split(run) if run[0] > "\u30ff" else (run,):
             piece = (

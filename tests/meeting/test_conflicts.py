@@ -1,0 +1,102 @@
+"""A decision against a constraint or another decision is told; another subject or a refinement is not."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.meeting.conflicts import Conflict, conflicts, contradiction
+from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Origin
+from bot.meeting.sameness import find_same, same_decision
+
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data" / "conflicts.jsonl").read_text(encoding="utf-8").splitlines()
+]
+# Every third pair was not looked at while the thresholds and patterns were tuned.
+TUNED = [r for i, r in enumerate(ROWS) if i % 3 != 2]
+HELD_OUT = [r for i, r in enumerate(ROWS) if i % 3 == 2]
+
+
+def item(number: int, kind: EntryKind, text: str, status: str = "live") -> Item:
+    entry = Entry(1, number, kind, text, Origin.MARK, datetime(2026, 12, 2, tzinfo=UTC))
+    return Item(entry, number, entry, status)
+
+
+@pytest.mark.parametrize(
+    ("rows", "precision", "recall"), [(TUNED, 0.95, 0.95), (HELD_OUT, 0.8, 0.8)], ids=["tuned", "held out"]
+)
+def test_labelled_pairs(rows: list[dict[str, object]], precision: float, recall: float) -> None:
+    told = [r for r in rows if contradiction(str(r["said"]), str(r["held"]))]
+    right = sum(bool(r["conflict"]) for r in told)
+    assert right / len(told) >= precision
+    assert right / sum(bool(r["conflict"]) for r in rows) >= recall
+
+
+@pytest.mark.parametrize(
+    ("said", "held", "reason"),
+    [
+        ("CEO は人間", "CEO は必ず AI", "value"),
+        ("上限を撤廃", "上限は3。4以上は禁止", "bound"),
+        ("budget 700k", "budget max 500k", "bound"),
+        ("release on December 12", "no release in December", "polarity"),
+    ],
+)
+def test_the_incidents(said: str, held: str, reason: str) -> None:
+    assert contradiction(said, held) == reason
+
+
+def test_each_entry_contradicted_is_named_by_its_number() -> None:
+    against = [
+        item(1, EntryKind.CONSTRAINT, "予算の上限は50万円"),
+        item(2, EntryKind.CONSTRAINT, "会場は大阪"),
+        item(5, EntryKind.DECISION, "予算は40万円とする", "confirmed"),
+    ]
+    assert conflicts("予算は80万円とする", against) == [
+        Conflict(1, "bound", "予算の上限は50万円"),
+        Conflict(5, "value", "予算は40万円とする"),
+    ]
+    assert conflicts("公開は来週の金曜", against) == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: str(r["held"])[:20])
+def test_nothing_contradicts_itself(row: dict[str, str]) -> None:
+    assert contradiction(row["held"], row["held"]) is None
+    assert contradiction(row["said"], row["said"]) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        ("リリースは12月12日にする", "12月12日にリリースする", True),
+        ("参加者は10人以下とする", "参加者の上限は10人", True),
+        ("We ship version 2 on December 12", "Version 2 ships on 12 December.", True),
+        ("Decision: use PostgreSQL for storage", "use PostgreSQL for storage", True),
+        ("リリースは12月12日にする", "リリースは12月19日にする", False),
+        ("参加者は10人以下とする", "参加者は10人以上とする", False),
+        ("金曜にデプロイする", "金曜にデプロイしない", False),
+        ("A案で進める", "B案で進める", False),
+        ("Use PostgreSQL for storage", "Use Redis for the cache", False),
+        ("The remote will be yellow", "The remote will be easy to find", False),
+    ],
+)
+def test_the_same_decision_in_other_words(a: str, b: str, same: bool) -> None:
+    assert same_decision(a, b) is same
+    assert same_decision(b, a) is same
+
+
+def test_a_repeated_decision_is_found_among_the_live_ones_of_its_kind() -> None:
+    view = LedgerView(
+        (
+            item(1, EntryKind.DECISION, "リリースは12月12日にする", "retracted"),
+            item(2, EntryKind.PROPOSAL, "参加者は10人以下とする", "open"),
+            item(3, EntryKind.DECISION, "参加者は10人以下とする", "confirmed"),
+        )
+    )
+    found = find_same(view, EntryKind.DECISION, "参加者は最大10人とする")
+    assert found is not None
+    assert found.number == 3
+    assert find_same(view, EntryKind.DECISION, "12月12日にリリースする") is None
