@@ -24,7 +24,7 @@ def test_errors_and_their_phrases_match(language: str) -> None:
     assert used("error") == phrases
 
 
-@pytest.mark.parametrize("table", ["reply", "form", "command", "persona", "startup", "error"])
+@pytest.mark.parametrize("table", ["reply", "form", "command", "persona", "error"])
 def test_both_books_hold_the_same_keys_and_placeholders(table: str) -> None:
     def shape(language: str) -> dict[str, list[str]]:
         found = {k: v for k, v in book(language).items() if k.startswith(f"{table}.")}
