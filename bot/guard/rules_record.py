@@ -87,10 +87,12 @@ def no_unknown_record(
 
     def check(candidate: Candidate) -> str | None:
         texts = record()
+        text = lexicon.pattern("no_figures").sub("…", candidate.text)
         held = clock + [f for text in texts for f in figures(text)]
-        unknown = [f.written for f in unborne(candidate.text, held) if not _small_count(f)]
+        unknown = [f.written for f in unborne(text, held) if not _small_count(f)]
         unknown += [f"#{n}" for n in entry_numbers(candidate.text) if n not in numbers]
-        unknown += unknown_names(candidate.text, names, texts)
+        found = unknown_names(candidate.text, names, texts)
+        unknown += [name for name in found if plain(name) not in lexicon.list("not_names")]
         return (
             lexicon.reason("no_unknown_record", found=", ".join(dict.fromkeys(unknown))) if unknown else None
         )
