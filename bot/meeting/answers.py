@@ -21,6 +21,8 @@ _NAME_ANSWER = re.compile(
 _PROPER = re.compile(
     r"^[A-Z][a-z]+(?:\s+(?:and|or|can|will|should|could)\b.*|[.!]?)$|\b(?:let|ask|with) [A-Z][a-z]+"
 )
+# Greetings and the like are sorted out before; one word to "who?" is a name.
+_ONE_WORD = re.compile(r"[a-z]{2,15}[.!]?")
 # A choice offered in the question: "A案", "option B".
 _CHOICE = re.compile(r"(?<![a-z0-9])[a-z](?![a-z0-9])")
 _LONG = 25
@@ -78,8 +80,9 @@ def _options(folded: str) -> set[str]:
 def _gives(kind: str, question: str, message: str, folded: str, words: Words) -> bool:
     """What was asked for stands in the message: a name, a date, a figure, one of the choices."""
     if kind == "who":
-        named = _NAME_ANSWER.search(folded) or _PROPER.search(message.strip())
-        return (bool(named) and not holds_any(folded, words, "replies.asides")) or _volunteers(folded, words)
+        named = _NAME_ANSWER.search(folded) or _PROPER.search(message.strip()) or _ONE_WORD.fullmatch(folded)
+        volunteered = holds_any(folded, words, "replies.self")
+        return bool(named or volunteered) and not holds_any(folded, words, "replies.asides")
     if kind == "when":
         dated = _FIGURE.search(folded) or holds_any(folded, words, "replies.dates")
         return bool(dated) and not holds_any(folded, words, "replies.asides")
@@ -92,10 +95,6 @@ def _gives(kind: str, question: str, message: str, folded: str, words: Words) ->
             folded, words, "replies.choices"
         )
     return False
-
-
-def _volunteers(folded: str, words: Words) -> bool:
-    return holds_any(folded, words, "replies.self") and not holds_any(folded, words, "replies.asides")
 
 
 def _asks_back(message: str, folded: str, words: Words) -> bool:

@@ -191,11 +191,12 @@ def _begins_with_intent(folded: str, words: Words) -> bool:
     """Intent, act, and after it nothing but the meeting and small words: "let's wrap up the meeting here"."""
     tail = rf"(?:[\s,]+(?:{_any(words['closing.meeting'])}|{_any(words['closing.tail'])}))*"
     plain = folded.replace("’", "'").rstrip(" ?")
+    clauses = [plain, *(clause.strip() for clause in plain.split(","))]
     intents, acts = _any(words["closing.intent"]), _any(words["closing.act"])
-    if re.search(rf"(?<![a-z'])(?:{intents})(?:\s+(?:now|just|please|maybe))?\s+(?:{acts}){tail}$", plain):
-        return True
+    wish = rf"(?<![a-z'])(?:{intents})(?:\s+(?:now|just|please|maybe))?\s+(?:{acts}){tail}$"
     meant = rf"\s+(?:{_any(words['closing.meeting'])})|\s+up"
-    return bool(re.match(rf"(?:ok(?:ay)?,?\s+|so,?\s+)?(?:{acts})(?:{meant}){tail}$", plain))
+    command = rf"(?:ok(?:ay)?,?\s+|so,?\s+)?(?:{acts})(?:{meant}){tail}$"
+    return any(re.search(wish, clause) or re.match(command, clause) for clause in clauses)
 
 
 def _names_the_end(folded: str, words: Words) -> bool:
