@@ -83,18 +83,23 @@ def _shown(text: str) -> str:
     return display(text, _SHOWN).rstrip("?？ ")
 
 
+def _quoted(scene: Scene, text: str) -> str:
+    """In quotation marks: what people wrote may be in any language, what we say of it is in the meeting's."""
+    return t("offline.quoted", scene.meeting.language, text=_shown(text))
+
+
 def _opening(scene: Scene) -> str:
     meeting = scene.meeting
     title = display(meeting.title).replace("?", "").replace("？", "")
     rules = [i.text for i in scene.ledger.constraints if not i.entry.redacted]
     reminder = ""
     if rules:
-        listed = record.join(scene, [_shown(r) for r in rules[:3]])
+        listed = record.join(scene, [_quoted(scene, r) for r in rules[:3]])
         short = len(rules) <= 3 and all(len(r) <= _SHOWN for r in rules)
         reminder = phrase(scene, "reminder", constraints=listed) if short else phrase(scene, "reminder_board")
     if not meeting.agenda:
         return phrase(scene, "opening_open", title=title, reminder=reminder)
-    return phrase(scene, "opening", title=title, reminder=reminder, item=_shown(meeting.agenda[0]))
+    return phrase(scene, "opening", title=title, reminder=reminder, item=_quoted(scene, meeting.agenda[0]))
 
 
 def _turn(scene: Scene) -> TurnOut:
@@ -150,9 +155,9 @@ def _missing(scene: Scene, entries: list[EntryOut]) -> str | None:
     fresh += [(e.text, e.owner, e.due) for e in entries if e.kind == "action"]
     for text, owner, due in fresh:
         if not owner:
-            return phrase(scene, "ask_owner", action=_shown(text))
+            return phrase(scene, "ask_owner", action=_quoted(scene, text))
         if not due:
-            return phrase(scene, "ask_due", action=_shown(text), owner=display(owner))
+            return phrase(scene, "ask_due", action=_quoted(scene, text), owner=display(owner))
     return None
 
 
@@ -202,7 +207,7 @@ def _time_notice(scene: Scene) -> str:
 
 def _closing(scene: Scene) -> str:
     if scene.request == "goodbye":
-        return phrase(scene, "goodbye")
+        return phrase(scene, "goodbye") + _still_open(scene)
     if scene.request == "read_back":
         return phrase(scene, "read_back") + _still_open(scene)
     return phrase(scene, "closing") + _still_open(scene)
@@ -213,5 +218,5 @@ def _still_open(scene: Scene) -> str:
     questions = scene.ledger.open_questions
     if not questions:
         return ""
-    listed = record.join(scene, [f"#{i.number} {_shown(i.text)}" for i in questions[:3]])
+    listed = record.join(scene, [f"#{i.number} {_quoted(scene, i.text)}" for i in questions[:3]])
     return phrase(scene, "still_open" if len(questions) <= 3 else "still_open_more", questions=listed)

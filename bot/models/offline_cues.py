@@ -181,7 +181,9 @@ def _agreed(call: Sentence, talk: _Talk, books: Sequence[Words]) -> bool:
         folded = fold(later.text)
         if says(folded, books, "disagree") or _ASKS.search(later.text):
             return False
-        if says(folded, books, "agree") and later.message_id in talk.unread:
+        if says(folded, books, "agree"):
+            if later.message_id not in talk.unread:
+                return False  # counted in the turn that read it
             agreed_now = True
     return agreed_now
 

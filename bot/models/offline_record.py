@@ -28,24 +28,23 @@ def cite(scene: Scene, item: Item, *, spelled: bool = True) -> str:
     language = scene.meeting.language
     kind = "rejected" if _against(item) else item.kind.value
     name = t(f"offline.kind.{kind}", language, number=item.number)
+    text = _whole(item) if spelled else ""
+    return t("offline.cited", language, name=name, text=text) if text else name
+
+
+def _whole(item: Item) -> str:
+    """The item's text as one line without its full stop; empty where it is long or withdrawn."""
     text = one_line(item.text)
-    if not spelled or item.entry.redacted or not text or len(text) > _WHOLE:
-        return name
-    return t("offline.cited", language, name=name, text=literal(text.rstrip("。．.")))
+    return "" if item.entry.redacted or len(text) > _WHOLE else literal(text.rstrip("。．.")) if text else ""
 
 
 def summary(scene: Scene) -> str:
     """Cites every live decision, calls replaced ones replaced and open questions open. Holds no counts."""
     language, view = scene.meeting.language, scene.ledger
-    decisions = view.decisions
-    spelled = len(decisions) <= _SPELLED
-    listed = join(scene, [cite(scene, i, spelled=spelled) for i in decisions])
-    parts = [
-        t("offline.minutes.decided" if decisions else "offline.minutes.nothing", language, decisions=listed)
-    ]
+    parts = [told(scene, view.decisions) or t("offline.minutes.nothing", language)]
     parts += [
         t("offline.minutes.replaced", language, old=old.number, new=item.number)
-        for item in decisions
+        for item in view.decisions
         for old in item.history
     ]
     parts += [
@@ -53,28 +52,36 @@ def summary(scene: Scene) -> str:
         for item in view.of(EntryKind.DECISION, live=False)
         if item.status == "replaced" and item.replaced_by is not None
     ]
-    if view.open_questions:
-        parts.append(t("offline.minutes.open", language, questions=_cites(scene, view.open_questions)))
-    if view.actions:
-        parts.append(t("offline.minutes.actions", language, actions=_cites(scene, view.actions)))
-    return t("offline.minutes.glue", language).join(parts)
+    parts += [told(scene, view.open_questions), told(scene, view.actions)]
+    return t("offline.minutes.glue", language).join(p for p in parts if p)
 
 
 def items(scene: Scene) -> list[MinutesItem]:
     """One item for each agenda line: the entries recorded while it was on the table, or that share its
     words."""
-    language = scene.meeting.language
+    nothing = t("offline.minutes.item_nothing", scene.meeting.language)
     placed = _by_agenda(scene)
-    found = []
-    for agenda in scene.meeting.agenda:
-        held = placed.get(agenda, [])
-        key = "offline.minutes.item" if held else "offline.minutes.item_nothing"
-        found.append(MinutesItem(agenda=agenda, text=t(key, language, entries=_cites(scene, held))))
-    return found
+    return [
+        MinutesItem(agenda=line, text=told(scene, placed.get(line, ())) or nothing)
+        for line in scene.meeting.agenda
+    ]
 
 
-def _cites(scene: Scene, found: Sequence[Item]) -> str:
-    return join(scene, [cite(scene, i, spelled=len(found) <= _SPELLED) for i in found])
+def told(scene: Scene, found: Sequence[Item]) -> str:
+    """A sentence for each item, so that no limit or negation of one rubs off on another; many are only
+    named."""
+    language = scene.meeting.language
+    if len(found) > _SPELLED:
+        names = join(scene, [cite(scene, i, spelled=False) for i in found])
+        return t("offline.minutes.named", language, names=names)
+    sentences = []
+    for item in found:
+        name = cite(scene, item, spelled=False)
+        # What was decided against reads like its opposite once it stands in running text: only cited.
+        text = "" if _against(item) else _whole(item)
+        key = "sentence" if text else "sentence_named"
+        sentences.append(t(f"offline.minutes.{key}", language, name=name, text=text))
+    return t("offline.minutes.glue", language).join(sentences)
 
 
 def _by_agenda(scene: Scene) -> dict[str, list[Item]]:
