@@ -55,6 +55,7 @@ _PRAGMAS = {
     "foreign_keys": "ON",
     "recursive_triggers": "ON",
     "secure_delete": "ON",
+    "busy_timeout": "250",  # ms; only emptying the WAL ever waits, for whoever reads
     "temp_store": "MEMORY",  # what people wrote is not spilled into files elsewhere
 }
 _EXPECTED = {

@@ -98,6 +98,8 @@ async def append(
 
     `salt` gives at least 16 random bytes a call (`Database.salt`). Returns the entries stored now, in order.
     """
+    if not new:
+        return []
     table = schema.meetings
     query = sa.select(table.c.ledger_count, table.c.ledger_head).where(
         table.c.id == meeting_id, table.c.guild_id == guild_id

@@ -24,6 +24,8 @@ PostKind = Literal["post", "reaction", "minutes", "dm"]
 Where = Literal["channel", "thread"]
 PostState = Literal["pending", "sent", "failed"]
 
+DATABASE_ID = "database_id"  # its key in meta, and in a connection's info once read
+
 _posts = schema.posts
 _files = schema.post_files
 
@@ -77,8 +79,10 @@ def _post(row: sa.Row[Any], files: tuple[tuple[str, bytes], ...]) -> Post:
 
 async def _nonce(c: AsyncConnection, meeting_id: int, key: str) -> str:
     """At most 25 characters (Discord's limit), the same for every attempt, different for every database."""
-    query = sa.select(schema.meta.c.value).where(schema.meta.c.key == "database_id")
-    database_id = (await c.execute(query)).scalar_one()
+    database_id = c.info.get(DATABASE_ID)
+    if database_id is None:
+        query = sa.select(schema.meta.c.value).where(schema.meta.c.key == DATABASE_ID)
+        database_id = c.info[DATABASE_ID] = (await c.execute(query)).scalar_one()
     return hashlib.sha256(f"{database_id}:{meeting_id}:{key}".encode()).hexdigest()[:25]
 
 

@@ -14,6 +14,7 @@ from bot.guard.model import Attempt, Generated, Outcome, Source, Verdict
 from bot.meeting.model import EntryKind, Meeting, MeetingState, NewEntry, Origin, Persona, Route
 from bot.store import (
     archive,
+    engine,
     generations,
     ledger,
     meetings,
@@ -66,7 +67,8 @@ async def full_meeting(c: AsyncConnection, salt: Any, **changes: Any) -> Meeting
     for key, kind in (("turn", "post"), ("minutes", "minutes"), ("later", "post")):
         post = await outbox.put(
             c, guild_id=guild, meeting_id=number, key=key, persona=Persona.FACILITATOR, now=NOW, kind=kind,
-            text=f"{NAME}: {WORDS}", payload={"embeds": [WORDS], "hand_off": True, "unprompted": 3, "target": YAMADA},
+            text=f"{NAME}: {WORDS}",
+            payload={"embeds": [WORDS], "hand_off": True, "unprompted": 3, "target": YAMADA},
             files=[("minutes.md", f"{NAME} {WORDS}".encode())],
         )  # fmt: skip
         assert post is not None
@@ -75,7 +77,8 @@ async def full_meeting(c: AsyncConnection, salt: Any, **changes: Any) -> Meeting
             await outbox.sent(c, post.id, 100 + post.id, NOW)
     await minutes.save_draft(c, guild, number, f'{{"x": "{WORDS}"}}', f"{NAME} {WORDS}", "d", NOW)
     await minutes.add_erratum(
-        c, guild_id=guild, meeting_id=number, text=WORDS, author_id=YAMADA, author_name=NAME, source_key="i:1", now=NOW
+        c, guild_id=guild, meeting_id=number, text=WORDS, author_id=YAMADA, author_name=NAME, now=NOW,
+        source_key="i:1",
     )  # fmt: skip
     await meetings.mark_notice(c, number, NOW, 5, NOW)
     await meetings.once(c, 900 + number, number, NOW)
@@ -172,8 +175,6 @@ async def test_what_a_reader_kept_in_the_log_is_emptied_at_the_next_start(
     async def while_reading(c: AsyncConnection) -> None:
         await transcript.everything(c, meeting.id)
         await database.unit(lambda c: transcript.delete(c, meeting.id, 1, NOW))
-
-    from bot.store import engine
 
     async def outside(c: AsyncConnection) -> None:
         engine._inside.set(False)  # two databases, so this one does not wait for itself
