@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -11,12 +13,14 @@ from bot.facilitation.core import Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import Room
 from bot.facilitation.thinking import Material, Thought, record, think
+from bot.meeting import replies
 from bot.meeting.display import brief
-from bot.meeting.model import LedgerView, Message, Persona, Route
+from bot.meeting.model import LANGUAGES, LedgerView, Message, Persona, Route
 from bot.prompts.outputs import AnswerOut
 from bot.stage import Outgoing
 
 SHOWN = 6
+AT_ONCE = 3
 LINE = 120
 
 
@@ -36,7 +40,32 @@ def standing(view: LedgerView, language: str) -> str:
     return "\n".join(lines) or phrases.t("fixed.ask.nothing", language)
 
 
-async def answer(core: Core, room: Room, stuff: Material, message: Message) -> Thought:
+def addresses_assistant(message: Message) -> bool:
+    return any(replies.addressed(message.text, phrases.words(language)) for language in LANGUAGES)
+
+
+def asks_for_minutes(message: Message) -> bool:
+    return any(replies.asks_summary(message.text, phrases.words(language)) for language in LANGUAGES)
+
+
+def for_waiting(
+    core: Core, room: Room, stuff: Material, seconds: float | None = None
+) -> list[Coroutine[Any, Any, Thought]]:
+    """An answer for everybody who wrote to the assistant in the unread messages (the newest few at once).
+
+    Who asks for a summary while closing was answered by a fixed sentence when the message came in.
+    """
+    waiting = [
+        m
+        for m in stuff.unread
+        if addresses_assistant(m) and not (room.meeting.closing and asks_for_minutes(m))
+    ]
+    return [answer(core, room, stuff, m, seconds) for m in waiting[-AT_ONCE:]]
+
+
+async def answer(
+    core: Core, room: Room, stuff: Material, message: Message, seconds: float | None = None
+) -> Thought:
     """To a person in the meeting; never silent."""
     return await think(
         core,
@@ -48,6 +77,7 @@ async def answer(core: Core, room: Room, stuff: Material, message: Message) -> T
         extract=False,
         output=AnswerOut,
         fallback=_fallback(room),
+        seconds=seconds,
     )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot import phrases
+from bot.assistant import answers
+from bot.assistant.answers import addresses_assistant
 from bot.errors import BadInput, NotAllowed
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.readback import read_back
 from bot.facilitation.requests import Person
 from bot.facilitation.room import KEY_GOODBYE, Room
-from bot.facilitation.thinking import record, think
+from bot.facilitation.thinking import material, record, think
 from bot.meeting import replies
 from bot.meeting.model import LANGUAGES, Meeting, MeetingState, Message, Persona, Route
 from bot.meeting.schedule import READ_BACK_WINDOW
@@ -36,8 +39,8 @@ def _words(room: Room) -> list[Words]:
 
 
 def wish_in(room: Room, message: Message) -> str | None:
-    """The words of `message` that ask to end this meeting, verbatim, while it is open."""
-    if room.meeting.state is not MeetingState.OPEN:
+    """The words of `message` that ask to end this meeting, verbatim; what is asked of the assistant is no such wish."""
+    if room.meeting.state not in (MeetingState.OPEN, MeetingState.READ_BACK) or addresses_assistant(message):
         return None
     for words in _words(room):
         quote = replies.closing_wish(message.text, words)
@@ -75,13 +78,14 @@ async def on_message(
     if state is not MeetingState.WRITING and any(replies.cancels_closing(message.text, w) for w in words):
         await cancel(c, room, now, change, key=f"cancelled:{message.message_id}")
     elif state is MeetingState.READ_BACK:
-        await _in_window(c, room, message, words, now, change)
+        await _in_window(c, room, message, wish is not None, now, change)
 
 
 async def _in_window(
-    c: AsyncConnection, room: Room, message: Message, words: list[Words], now: datetime, change: Change
+    c: AsyncConnection, room: Room, message: Message, wish: bool, now: datetime, change: Change
 ) -> None:
-    if any(replies.says_yes(message.text, w) or replies.nothing_more(message.text, w) for w in words):
+    words = _words(room)
+    if wish or any(replies.says_yes(message.text, w) or replies.nothing_more(message.text, w) for w in words):
         change.meeting = await expire(c, room)
     elif all(replies.adds_substance(message.text, w) for w in words):
         if room.substance + 1 >= SUBSTANCE_CANCELS:
@@ -199,20 +203,28 @@ async def step_read_back(core: Core, room: Room) -> None:
     """CLOSING -> READ_BACK: read what is unread once more, say what would be closed with, ask the one question."""
     meeting = room.meeting
     since = meeting.closing_since or core.clock.now()
-    waited = (core.clock.now() - since).total_seconds()
-    thought = await think(
-        core,
-        room,
-        Route.CLOSING,
-        request="read_back",
-        fallback=phrases.t("closing.lead", meeting.language),
-        seconds=max(2.0, READ_BACK_AFTER_WISH_S - waited),
+    seconds = max(2.0, READ_BACK_AFTER_WISH_S - (core.clock.now() - since).total_seconds())
+    stuff = await material(core, room)
+    thought, *replied = await asyncio.gather(
+        think(
+            core,
+            room,
+            Route.CLOSING,
+            request="read_back",
+            stuff=stuff,
+            fallback=phrases.t("closing.lead", meeting.language),
+            seconds=seconds,
+        ),
+        *answers.for_waiting(core, room, stuff, seconds),
     )
     now = core.clock.now()
     text, source = thought.final(core)
+    finals = [(t, *t.final(core)) for t in replied]
 
     async def work(c: AsyncConnection) -> Change:
         change = await record(c, room, thought)
+        for answered, answer_text, answer_source in finals:
+            change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
         close_at = now + READ_BACK_WINDOW
         moved = await meetings.move(
             c,

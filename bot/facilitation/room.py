@@ -201,6 +201,7 @@ class Room:
             pending_first_at=pending.first_at if pending else None,
             pending_last_at=pending.last_at if pending else None,
             pending_urgent=bool(pending and pending.urgent),
+            alone=self.one_person and not meeting.closing,
             assist_due=bool(self.assist),
             deliver_at=self.deliver_at,
             typing_until=self.typing_until,

@@ -18,8 +18,8 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.room import Room
 from bot.guard.generator import Call, response_of
 from bot.guard.model import Generated, Rule
-from bot.guard.table import RoomFacts, rules_for
 from bot.guard.similarity import repeats
+from bot.guard.table import RoomFacts, rules_for
 from bot.meeting import grounding, participation, replies
 from bot.meeting.answers import is_answer
 from bot.meeting.figures import Figure

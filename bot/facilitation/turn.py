@@ -23,7 +23,6 @@ from bot.stage import Outgoing
 from bot.store import meetings, transcript
 
 OVERTAKEN = 3  # an unprompted draft that so many newer messages have overtaken is dropped (SPEC 2.3)
-ANSWERS_AT_ONCE = 3
 
 
 def addresses_facilitator(core: Core, message: Message) -> bool:
@@ -31,31 +30,17 @@ def addresses_facilitator(core: Core, message: Message) -> bool:
     return bool(re.search(rf"<@!?{core.stage.me}>", message.text))
 
 
-def addresses_assistant(message: Message) -> bool:
-    return any(replies.addressed(message.text, phrases.words(language)) for language in LANGUAGES)
-
-
 async def step_turn(core: Core, room: Room) -> None:
     stuff = await material(core, room)
     if not stuff.unread:
         room.pending = None
         return
-    to_assistant = [
-        m for m in stuff.unread if addresses_assistant(m) and not _asks_minutes_while_closing(room, m)
-    ]
     to_facilitator = [m for m in stuff.unread if addresses_facilitator(core, m)]
     thought, *replied = await asyncio.gather(
         _facilitator(core, room, stuff, to_facilitator[-1] if to_facilitator else None),
-        *(answers.answer(core, room, stuff, m) for m in to_assistant[-ANSWERS_AT_ONCE:]),
+        *answers.for_waiting(core, room, stuff),
     )
     await _settle(core, room, thought, replied, addressed=bool(to_facilitator))
-
-
-def _asks_minutes_while_closing(room: Room, message: Message) -> bool:
-    """Answered at once by a fixed sentence when it came in (closing.on_message)."""
-    return room.meeting.closing and any(
-        replies.asks_summary(message.text, phrases.words(language)) for language in LANGUAGES
-    )
 
 
 async def _facilitator(core: Core, room: Room, stuff: Material, addressed_by: Message | None) -> Thought:

@@ -11,6 +11,10 @@ from bot.meeting.model import Meeting, MeetingState
 
 QUIET = timedelta(seconds=3)  # SPEC 2.3: a burst ends after 3 s of quiet ...
 BURST = timedelta(seconds=15)  # ... or 15 s after it began
+# Somebody who has spoken alone so far gets an answer to every message (SPEC 2.3), but only once nobody else has
+# joined in: the first words of an ordinary meeting come from one person too.
+ALONE_QUIET = timedelta(seconds=20)
+ALONE_FROM = timedelta(seconds=60)
 READ_BACK_WINDOW = timedelta(seconds=60)  # SPEC 2.9
 TYPING_HOLD = timedelta(seconds=60)
 QUIET_BEFORE_END = timedelta(minutes=30)
@@ -60,6 +64,7 @@ class RoomState:
     pending_first_at: datetime | None = None  # oldest message not yet handled in a turn
     pending_last_at: datetime | None = None
     pending_urgent: bool = False  # one of them addresses the bot
+    alone: bool = False  # one person has spoken
     assist_due: bool = False
     deliver_at: datetime | None = None  # when the outbox wants its next try; None = empty
     typing_until: datetime | None = None
@@ -126,7 +131,11 @@ def _turn(state: RoomState) -> Step | None:
     first, last = state.pending_first_at, state.pending_last_at
     if first is None or last is None:
         return None
-    return Step(StepKind.TURN, first if state.pending_urgent else min(last + QUIET, first + BURST))
+    if state.pending_urgent:
+        return Step(StepKind.TURN, first)
+    if state.alone:
+        return Step(StepKind.TURN, max(last + ALONE_QUIET, state.meeting.started_at + ALONE_FROM))
+    return Step(StepKind.TURN, min(last + QUIET, first + BURST))
 
 
 def _quiet(state: RoomState) -> Step | None:

@@ -54,7 +54,7 @@ async def _catch_up(core: Core, room: Room) -> None:
         thought = await think(
             core,
             room,
-            Route.MINUTES,
+            Route.TURN,
             request="catch_up",
             stuff=part,
             rules=(),
