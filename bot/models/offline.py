@@ -202,21 +202,26 @@ def _answer(scene: Scene, question: str) -> AnswerOut:
 def _time_notice(scene: Scene) -> str:
     minutes = scene.notice_minutes or 0
     key = "left" if minutes > 0 else "over" if minutes < 0 else "up"
-    return phrase(scene, f"notice_{key}", minutes=abs(minutes)) + _still_open(scene)
+    return _with_open(scene, phrase(scene, f"notice_{key}", minutes=abs(minutes)))
 
 
 def _closing(scene: Scene) -> str:
     if scene.request == "goodbye":
-        return phrase(scene, "goodbye") + _still_open(scene)
+        return _with_open(scene, phrase(scene, "goodbye"), first=True)
     if scene.request == "read_back":
-        return phrase(scene, "read_back") + _still_open(scene)
-    return phrase(scene, "closing") + _still_open(scene)
+        return _with_open(scene, phrase(scene, "read_back"))
+    return _with_open(scene, phrase(scene, "closing"))
 
 
-def _still_open(scene: Scene) -> str:
-    """Keeps decided and undecided apart: names what is open, so that nobody takes it for settled."""
+def _with_open(scene: Scene, text: str, *, first: bool = False) -> str:
+    """`text` and what is still open, named as open, so that nobody takes it for settled."""
     questions = scene.ledger.open_questions
     if not questions:
-        return ""
-    listed = record.join(scene, [f"#{i.number} {_quoted(scene, i.text)}" for i in questions[:3]])
-    return phrase(scene, "still_open" if len(questions) <= 3 else "still_open_more", questions=listed)
+        return text
+    listed = record.join(scene, [_open_item(scene, i) for i in questions[:3]])
+    told = phrase(scene, "still_open" if len(questions) <= 3 else "still_open_more", questions=listed)
+    return t("offline.gap", scene.meeting.language).join((told, text) if first else (text, told))
+
+
+def _open_item(scene: Scene, item: Item) -> str:
+    return t("offline.open_item", scene.meeting.language, text=_shown(item.text), number=item.number)

@@ -76,9 +76,9 @@ def told(scene: Scene, found: Sequence[Item]) -> str:
         return t("offline.minutes.named", language, names=names)
     sentences = []
     for item in found:
-        name = cite(scene, item, spelled=False)
-        # What was decided against reads like its opposite once it stands in running text: only cited.
-        text = "" if _against(item) else _whole(item)
+        name, text = cite(scene, item, spelled=False), _whole(item)
+        if _against(item):  # in running text it reads like its opposite: left to the list
+            name, text = t("offline.kind.decision", language, number=item.number), ""
         key = "sentence" if text else "sentence_named"
         sentences.append(t(f"offline.minutes.{key}", language, name=name, text=text))
     return t("offline.minutes.glue", language).join(sentences)
