@@ -14,6 +14,11 @@ from bot.errors import StageError
 from bot.meeting.model import Language, Persona
 
 
+# How a mention of the bot reads in a stored message, whatever nickname it has on a server: being addressed must be
+# recognisable again after a restart.
+BOT_NAME = "Ketsugi"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A channel or thread. The server id is part of every key (RELIABILITY.md, security)."""
@@ -105,10 +110,6 @@ class Busy(StageError):
 
 class Stage(Protocol):
     """Every method raises only StageError subclasses (Uncertain, Refused, Busy)."""
-
-    @property
-    def me(self) -> int:
-        """The bot's own user id, for telling who is mentioned."""
 
     async def say(self, place: Place, post: Outgoing) -> int:
         """Post; returns the message id."""

@@ -17,7 +17,7 @@ from bot.meeting.display import units
 from bot.meeting.model import ChannelKind, Language
 from bot.meeting.text import strip_invisible
 from bot.phrases import t
-from bot.stage import Outgoing, Place, Seen
+from bot.stage import BOT_NAME, Outgoing, Place, Seen
 from cogs._translator import language_of
 
 log = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ def seen(message: discord.Message, me: int, text: str | None = None) -> Seen:
         message_id=message.id,
         author_id=message.author.id,
         author_name=shown_name(message.author),
-        text=readable(message) if text is None else text,
+        text=readable(message, me) if text is None else text,
         at=message.created_at,
         mine=message.author.id == me,
         bot=message.author.bot or message.webhook_id is not None,
@@ -88,13 +88,14 @@ def seen(message: discord.Message, me: int, text: str | None = None) -> Seen:
     )
 
 
-def readable(message: discord.Message) -> str:
-    """The message's words with mentions as the names people see.
+def readable(message: discord.Message, me: int) -> str:
+    """The message's words with mentions as the names people see; the bot's own always reads @Ketsugi.
 
     Not `clean_content`: that puts invisible characters into @everyone, and quotes must stay verbatim.
     """
     names = {f"<@{u.id}>": f"@{shown_name(u)}" for u in message.mentions}
     names |= {f"<@!{u.id}>": f"@{shown_name(u)}" for u in message.mentions}
+    names |= {f"<@{me}>": f"@{BOT_NAME}", f"<@!{me}>": f"@{BOT_NAME}"}
     names |= {f"<@&{r.id}>": f"@{r.name}" for r in message.role_mentions}
     names |= {f"<#{c.id}>": f"#{getattr(c, 'name', c.id)}" for c in message.channel_mentions}
     text = re.sub(r"<(?:@[!&]?|#)\d+>", lambda m: names.get(m[0], m[0]), message.content)

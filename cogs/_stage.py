@@ -98,11 +98,6 @@ class DiscordStage:
         self._timeout = timeout
         self._typing: set[asyncio.Task[None]] = set()
 
-    @property
-    def me(self) -> int:
-        user = self._bot.user
-        return user.id if user is not None else 0
-
     async def say(self, place: Place, post: Outgoing) -> int:
         channel = self._channel(place)
         async with self._request():

@@ -73,7 +73,7 @@ class Turns(commands.Cog):
         if event.guild_id is None or message.edited_at is None or not _by_person(message):
             return
         where = Place(event.guild_id, event.channel_id)
-        await self.bot.app.meetings.edited(where, message.id, readable(message), message.edited_at)
+        await self.bot.app.meetings.edited(where, message.id, readable(message, self._me), message.edited_at)
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, event: discord.RawMessageDeleteEvent) -> None:

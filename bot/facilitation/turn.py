@@ -19,15 +19,16 @@ from bot.guard.table import hand_off
 from bot.meeting import participation, replies
 from bot.meeting.model import LANGUAGES, MeetingState, Message, Persona, Route
 from bot.meeting.text import fold, squeeze
-from bot.stage import Outgoing
+from bot.stage import BOT_NAME, Outgoing
 from bot.store import meetings, transcript
 
+_MENTION = re.compile(rf"(?<![a-z0-9._%+-])@\s?{BOT_NAME.lower()}(?![a-z0-9_-])")
 OVERTAKEN = 3  # an unprompted draft that so many newer messages have overtaken is dropped (SPEC 2.3)
 
 
-def addresses_facilitator(core: Core, message: Message) -> bool:
-    """A mention of the bot. Replying to it is talk like any other: it may be the answer to its question."""
-    return bool(re.search(rf"<@!?{core.stage.me}>", message.text))
+def addresses_facilitator(message: Message) -> bool:
+    """A mention of the bot (cogs write it as @Ketsugi). A reply is talk like any other: it may be an answer."""
+    return bool(_MENTION.search(fold(message.text)))
 
 
 async def step_turn(core: Core, room: Room) -> None:
@@ -35,7 +36,7 @@ async def step_turn(core: Core, room: Room) -> None:
     if not stuff.unread:
         room.pending = None
         return
-    to_facilitator = [m for m in stuff.unread if addresses_facilitator(core, m)]
+    to_facilitator = [m for m in stuff.unread if addresses_facilitator(m)]
     thought, *replied = await asyncio.gather(
         _facilitator(core, room, stuff, to_facilitator[-1] if to_facilitator else None),
         *answers.for_waiting(core, room, stuff),
