@@ -181,9 +181,11 @@ def _any(words: Iterable[str]) -> str:
 
 def _is_whole(folded: str, words: Words) -> bool:
     clauses = [folded, *(clause.strip() for clause in re.split(r"[、,]", folded))]
+    over = rf"(?:{_any(words['closing.meeting'])})[は、]?\s?(?:{_any(words['closing.over'])})(?:です|で)?"
     return any(
-        re.sub(r"^(?:では|じゃあ|okay|ok|so|well|and|right)\s*", "", c) in words["closing.whole"]
-        for c in clauses
+        re.sub(r"^(?:では|じゃあ|okay|ok|so|well|and|right)\s*", "", clause) in words["closing.whole"]
+        or re.fullmatch(over, clause)
+        for clause in clauses
     )
 
 
@@ -201,7 +203,10 @@ def _begins_with_intent(folded: str, words: Words) -> bool:
 
 def _names_the_end(folded: str, words: Words) -> bool:
     """An act of ending whose object and topic, where they are named, are the meeting or the moment."""
-    act = re.search(_any(words["closing.act"]), folded)
+    # Between stem and ending stands inflection alone: another word ("終わりに共有します") is another matter.
+    gap = r"(?:(?!よう|[をがは])[ぁ-ん]){0,5}?"
+    wished = rf"(?:{_any(words['closing.stem'])}){gap}(?:{_any(words['closing.wishing'])})"
+    act = re.search(f"{_any(words['closing.act'])}|{wished}", folded)
     if act is None:
         return False
     before = re.sub(r"^(?:では|じゃあ|それでは)[、\s]*", "", folded[: act.start()])

@@ -1,7 +1,7 @@
 """Closing, cancelling and answering words, and how well they are recognised.
 
 The labelled sets stand in tests/meeting/data; a third of each, by a hash of the line, was not looked at
-while the word lists were first tuned. Measured in November 2026 (precision, recall; tuned part, held-out part):
+while the word lists were first tuned. Measured in November 2026 (precision, recall; tuned, held out):
 
 | set | ja tuned | ja held out | en tuned | en held out |
 |---|---|---|---|---|
@@ -9,9 +9,15 @@ while the word lists were first tuned. Measured in November 2026 (precision, rec
 | closing wishes | 1.00, 1.00 | 1.00, 1.00 | 1.00, 1.00 | 1.00, 1.00 |
 
 The lists and the sets were written by the same hand, so real rooms will do worse. How much worse, the last
-lines of each file show: written after tuning, they gave at first sight (before the lists learned from them)
-0.80, 0.80 for answers in Japanese (n=23) and 0.85, 0.79 in English (22); for wishes 0.60, 0.60 (21) and
-0.78, 0.70 (20).
+lines of each file show, two rounds written after tuning; at first sight, before the lists learned from them:
+
+| fresh lines | ja, first round | ja, second | en, first | en, second |
+|---|---|---|---|---|
+| answers | 0.80, 0.80 (n=23) | 0.91, 0.77 (19) | 0.85, 0.79 (22) | 0.86, 0.92 (19) |
+| closing wishes | 0.60, 0.60 (21) | 0.80, 0.44 (18) | 0.78, 0.70 (20) | 1.00, 0.78 (18) |
+
+A wish that is not recognised is left to the model and to `/meeting end`. No wish is seen in 7,266 utterances
+of 28 recorded meetings, which ended by other means.
 """
 
 from __future__ import annotations
