@@ -232,6 +232,8 @@ def _read_loose(scan: _Scan) -> None:
     for m in notation.ONE_UNIT.finditer(scan.text):
         unit, factor, _ = _unit_at(scan.text, m.start("u")) or ("", 1.0, 0)
         scan.add(*m.span(), factor, unit, raw=1, sure=False)
+    for m in notation.AT_HOUR.finditer(scan.text):
+        scan.add(*m.span(), 60.0 * int(m["h"]), "time", raw=int(m["h"]), sure=False)
     for m in notation.HALF.finditer(scan.text):
         scan.add(*m.span(), 50, "%", raw=0.5, sure=False)
     for m in notation.LOOSE.finditer(scan.text):
@@ -284,6 +286,8 @@ def supports(held: Figure, said: Figure) -> bool:
         if other.unit == "min" and other.written.endswith("日"):
             return other.raw == day.value % 100 and held.unit == "date"
         return other.unit == "" and held.unit == "date" and other.raw in _bare(day)
+    if said.unit == "time":
+        return False
     if "" in (held.unit, said.unit):
         return bool(_bare(held) & _bare(said))
     return False

@@ -183,7 +183,9 @@ def _text(
     if not text:
         return sentence
     message = messages[index]
-    said_by = f"{sentence}\n{message.author_name}"
+    # "I" is the author; who speaks only of others has not named himself.
+    himself = not named(sentence, known) or speech.FIRST_PERSON.search(fold(sentence))
+    said_by = f"{sentence}\n{message.author_name if himself else ''}"
     if agree(text, sentence) is not None or agree(text, said_by, known) == "owner":
         return sentence
     if any(squeeze(p) not in squeeze(said_by) and p not in known for p in people(text)):

@@ -9,7 +9,7 @@ from bot.meeting.text import fold, fold_kana, squeeze
 
 _TITLES = "さん|さま|様|くん|君|ちゃん|氏|先生|部長|課長|社長|係長|主任|次長|専務|常務|マネージャー|リーダー"
 _JA_NAME = r"(?:[一-龥々ヶ]{1,4}|[ァ-ヴー]{2,10}|[A-Za-z][A-Za-z.]{1,20})"
-_HONOURED = re.compile(rf"(?P<n>{_JA_NAME})(?:{_TITLES.split('|部長')[0]})(?![a-zぁ-んァ-ヴ]*(?:会|付|子))")
+_HONOURED = re.compile(rf"(?P<n>{_JA_NAME})(?:{_TITLES.split('|部長')[0]})(?!付け|会(?!場))")
 _IN_CHARGE = re.compile(
     rf"(?:担当(?:者)?(?:は|[:：])\s?|オーナーは\s?)(?P<n>{_JA_NAME})(?=さん|氏|が|。|、|です|に|と|$)"
     rf"|(?P<n2>[一-龥々]{{2,4}}|[ァ-ヴー]{{2,10}})が(?:担当|引き受け|対応(?:する|します)|まとめ(?:る|ます)"

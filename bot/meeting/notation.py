@@ -120,6 +120,7 @@ ENGLISH_FRACTION = re.compile(
     r"|time))",
     re.I,
 )
+AT_HOUR = re.compile(r"\bat (?P<h>1[0-2]|[1-9])\b(?![:.,%\d])", re.I)
 HALF_OF_DAY = re.compile(r"[ap]\.?m|午[前後]|朝|夕方|夜", re.I)
 HALF_MORE = re.compile(r"半(?![分数額日年月])|\s?and a half\b")
 HALF_OF = re.compile(
