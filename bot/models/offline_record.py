@@ -10,11 +10,10 @@ from bot.meeting.terms import containment
 from bot.phrases import t
 from bot.prompts.outputs import MinutesItem
 
-_WHOLE = (
-    200  # a text up to this length is quoted whole beside its number; a longer one is only cited: a limit
-)
-#               cut off in the middle would be a limit inverted
-_SPELLED = 12  # beyond so many decisions the summary cites numbers only
+# Characters up to which a text stands whole beside its number. A longer one is only cited: a limit cut off in the
+# middle would be a limit inverted.
+_WHOLE = 500
+_SPELLED = 4_000  # characters of all texts in one list of the minutes; beyond that, numbers only
 _MATCH = 0.34  # share of a question's terms that an entry must hold to be an answer
 _ANSWER_LENGTH = 1_500  # characters of a list, within the 1,800 of a post
 
@@ -26,7 +25,7 @@ def join(scene: Scene, parts: Sequence[str]) -> str:
 def cite(scene: Scene, item: Item, *, spelled: bool = True) -> str:
     """For example `decision #3 (ship on Friday)`; without the words where they are long or withdrawn."""
     language = scene.meeting.language
-    kind = "rejected" if _against(item) else item.kind.value
+    kind = "rejected" if _against(item) else "answered" if item.status == "answered" else item.kind.value
     name = t(f"offline.kind.{kind}", language, number=item.number)
     text = _whole(item) if spelled else ""
     return t("offline.cited", language, name=name, text=text) if text else name
@@ -68,20 +67,23 @@ def items(scene: Scene) -> list[MinutesItem]:
 
 
 def told(scene: Scene, found: Sequence[Item]) -> str:
-    """A sentence for each item, so that no limit or negation of one rubs off on another; many are only
-    named."""
+    """A sentence for each item, so that no limit of one rubs off on another; too many are only named."""
     language = scene.meeting.language
-    if len(found) > _SPELLED:
+    if sum(len(i.text) for i in found) > _SPELLED:
         names = join(scene, [cite(scene, i, spelled=False) for i in found])
         return t("offline.minutes.named", language, names=names)
-    sentences = []
-    for item in found:
-        name, text = cite(scene, item, spelled=False), _whole(item)
-        if _against(item):  # in running text it reads like its opposite: left to the list
-            name, text = t("offline.kind.decision", language, number=item.number), ""
-        key = "sentence" if text else "sentence_named"
-        sentences.append(t(f"offline.minutes.{key}", language, name=name, text=text))
-    return t("offline.minutes.glue", language).join(sentences)
+    return t("offline.minutes.glue", language).join(_sentence(scene, item) for item in found)
+
+
+def _sentence(scene: Scene, item: Item) -> str:
+    language, text = scene.meeting.language, _whole(item)
+    name = cite(scene, item, spelled=False)
+    if not text:
+        return t("offline.minutes.sentence_named", language, name=name, text="")
+    if _against(item):  # "decided against: no ads" reads like its opposite; the list says how it went
+        name = t("offline.kind.decision", language, number=item.number)
+        return t("offline.minutes.rejected", language, name=name, text=text)
+    return t("offline.minutes.sentence", language, name=name, text=text)
 
 
 def _by_agenda(scene: Scene) -> dict[str, list[Item]]:

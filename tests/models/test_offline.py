@@ -228,7 +228,7 @@ class TestMinutes:
         assert all(f"#{n}" in summary for n in range(1, 121))
 
     def test_a_long_text_is_cited_and_never_cut(self, language: Language) -> None:
-        ledger = view((EntryKind.DECISION, "no " * 100 + "more than 3"))
+        ledger = view((EntryKind.DECISION, "no " * 200 + "more than 3"))
         summary = minutes(scene(Route.MINUTES, language, ledger=ledger)).summary
         assert "#1" in summary
         assert "no no" not in summary
