@@ -16,7 +16,8 @@ _IN_CHARGE = re.compile(
     rf"|提案し|賛成し|反対し|発言し|述べ|指摘し)"
 )
 _SAN = re.compile(r"\b(?P<n>[A-Z][A-Za-z]+)[- ](?:san|sama|kun|chan)\b")
-_AT = re.compile(r"(?<![\w.])[@＠](?P<n>[^\s@＠,.、。:：!?！？()（）<>]{2,32})")
+# A lower-case word after @ is a keyword or an address more often than a person; real mentions carry an id.
+_AT = re.compile(r"(?<![\w.])[@＠](?![a-z])(?P<n>[^\s@＠,.、。:：!?！？()（）<>]{2,32})")
 _TITLE_EN = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|Prof)\.? (?P<n>[A-Z][a-z]+)")
 _VERBS = (
     "will(?! be\\b)|would(?! be\\b)|can|could|should|shall|has(?! been\\b)"
@@ -47,6 +48,7 @@ _COMMON = frozenset(
     option
     plan deadline costs cost price then also if when after before but and so however decided next last first
     second
+    or like well yeah okay wait uh um yes no please thanks euro pound dollar internet web email
     facilitator assistant bot minutes agenda here now such same documents spec specification app api server
     database
     google microsoft apple amazon discord slack github japan tokyo china america europe english

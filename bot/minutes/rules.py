@@ -23,6 +23,8 @@ Say = Callable[..., str]
 # A sentence speaks of an entry when it cites its number or holds this share of its terms.
 SPEAKS_OF = 0.6
 SETTLES = 0.6
+# From this overlap on a sentence is an entry's own wording, whatever others it reminds of.
+VERBATIM = 0.8
 _SHOWN = 160
 
 _REPLACED = re.compile(
@@ -219,6 +221,8 @@ def _spoken_of(piece: str, binding: Sequence[Item]) -> list[Item]:
 
 
 def _turns(piece: str, items: Sequence[Item]) -> bool:
+    if any(overlap(i.text, piece) >= VERBATIM and agree(piece, i.text) is None for i in items):
+        return False
     held = "\n".join(f"{i.text}\n{i.due or ''}" for i in items)
     verdict = agree(piece, held)
     if verdict in ("bound", "negation"):
