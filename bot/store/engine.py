@@ -166,17 +166,18 @@ class Database:
     async def _run(self, connection: AsyncConnection, work: Work[T]) -> T:
         _inside.set(True)
         async with self._lock:
-            transaction = await connection.begin()
             try:
+                await connection.begin()
                 before = await _changes(connection)
                 result = await work(connection)
                 changed = await _changes(connection) != before
                 if changed:
                     self._call("before")
-                await transaction.commit()
+                await connection.commit()
             except BaseException as error:
-                connection.info.pop(ERASED, None)
-                await transaction.rollback()
+                await connection.rollback()
+                if not connection.invalidated:  # as after a cancelled statement; the next BEGIN connects anew
+                    connection.info.pop(ERASED, None)
                 if isinstance(error, SQLAlchemyError):
                     raise StoreError(_plain(error)) from error
                 raise

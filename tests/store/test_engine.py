@@ -9,6 +9,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,45 @@ async def test_cancelling_whoever_waits_never_leaves_half_a_unit(url: str, on_fi
     assert all(number in messages for number, how in outcome.items() if how == "done")
     assert not any(number in messages for number, how in outcome.items() if how == "failed")
     await database.close()
+
+
+async def test_a_loop_that_cancels_every_task_leaves_no_half_unit_either(
+    database: Database, meeting: Meeting
+) -> None:
+    """asyncio.run cancels the units themselves when it ends."""
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+
+    async def work(c: AsyncConnection, number: int) -> None:
+        await transcript.add(c, said(meeting.id, number, "x"), GUILD)
+        await transcript.react(c, GUILD, meeting.id, number, SATO, "佐藤", "👍", True, NOW)
+
+    cancelled = 0
+    for number in range(1, 101):
+        task = asyncio.create_task(database.unit(lambda c, n=number: work(c, n)))
+        for _ in range(chance.randrange(150)):
+            await asyncio.sleep(0)
+        for unit in list(database._units):
+            cancelled += unit.cancel()
+        await asyncio.wait([task])
+
+    async def rows(c: AsyncConnection) -> tuple[set[int], set[int]]:
+        reacted = set((await c.execute(sa.select(schema.reactions.c.message_id))).scalars())
+        return {m.message_id for m in await transcript.everything(c, meeting.id)}, reacted
+
+    messages, reacted = await database.unit(rows)
+    assert cancelled > 10
+    assert messages == reacted
+    await database.check()
+
+
+async def test_units_do_not_need_time_to_pass(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A simulated Discord stops time.monotonic for the whole process."""
+    stopped = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: stopped)
+    await database.unit(make_meeting)
+    assert await database.unit(_count) == 1
 
 
 async def test_a_unit_runs_in_an_empty_context(database: Database) -> None:
