@@ -10,8 +10,8 @@ from bot.meeting.terms import containment
 from bot.phrases import t
 from bot.prompts.outputs import MinutesItem
 
-# Characters up to which a text stands whole beside its number. A longer one is only cited: a limit cut off in the
-# middle would be a limit inverted.
+# Characters up to which a text stands whole beside its number. A longer one is only cited: a limit cut off in
+# the middle would be a limit inverted.
 _WHOLE = 500
 _SPELLED = 4_000  # characters of all texts in one list of the minutes; beyond that, numbers only
 _MATCH = 0.34  # share of a question's terms that an entry must hold to be an answer
