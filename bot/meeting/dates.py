@@ -41,6 +41,7 @@ _PAST = re.compile(
     rf"|\b(?:last|previous) [a-z]+\b|\byesterday\b"
 )
 _ISO = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.年](?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})(?!\d)")
+_DAY_FIRST = re.compile(r"(?<![\d/])(1[3-9]|2\d|3[01])/(1[0-2]|0?[1-9])(?![\d/])")
 _JA_DATE = re.compile(
     rf"(?P<when>来年|今年|再来年)?の?(?P<m>{_N})月の?(?P<d>{_N})日"
     rf"|(?<![\d/])(?P<m2>\d{{1,2}})/(?P<d2>\d{{1,2}})(?![\d/])"
@@ -97,9 +98,12 @@ _JA_DAY_ALONE = re.compile(rf"(?<![月\d\-/〜~一-十])(?P<d>{_N})日(?=まで|
 def resolve(text: str, today: date, language: str = "ja") -> date | None:
     """The day that `text` names, seen from `today`; None where it names none or more than a guess.
 
-    `language` only settles what both could read: 3/5 is the fifth of March in either.
+    3/5 is the fifth of March in either language; 13/5, which is no such date, the thirteenth of May where the
+    meeting is held in English.
     """
     said = _PAST.sub(" ", fold(text).replace("’", "'"))
+    if language == "en":
+        said = _DAY_FIRST.sub(r"\2/\1", said)
     for read in _READERS:
         try:
             found = read(said, today)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from bot.meeting.text import fold, fold_kana, squeeze
 
-_TITLES = "さん|さま|様|くん|君|ちゃん|氏|先生|部長|課長|社長|係長|主任|次長|専務|常務|マネージャー|リーダー"
+# 仕様, 同様, 各氏 and 諸君 end like an address and are none.
+_TITLES = (
+    "さん|さま|くん|ちゃん|先生|(?<![仕同多模一異有皆客神王何各両諸])様(?![々子式相態])"
+    "|(?<![同両各諸])氏(?!名)|(?<![諸主])君(?!主)"
+)
 _JA_NAME = r"(?:[一-龥々ヶ]{1,4}|[ァ-ヴー]{2,10}|[A-Za-z][A-Za-z.]{1,20})"
-_HONOURED = re.compile(rf"(?P<n>{_JA_NAME})(?:{_TITLES.split('|部長')[0]})(?!付け|会(?!場))")
+_HONOURED = re.compile(rf"(?P<n>{_JA_NAME})(?:{_TITLES})(?!付け|会(?!場))")
 _IN_CHARGE = re.compile(
     rf"(?:担当(?:者)?(?:は|[:：])\s?|オーナーは\s?)(?P<n>{_JA_NAME})(?=さん|氏|が|。|、|です|に|と|$)"
     rf"|(?P<n2>[一-龥々]{{2,4}}|[ァ-ヴー]{{2,10}})が(?:担当|引き受け|対応(?:する|します)|まとめ(?:る|ます)"
@@ -35,31 +40,24 @@ _ASKED = re.compile(
 # Capitalised at the start of a sentence, or common subjects of such verbs: no names of people.
 _COMMON = frozenset(
     """the a an this that these those it he she we they you i there everyone everybody nobody someone
-    somebody anyone
-    no one all both each some most many few other others another team group meeting chair who what which one
-    two three
-    marketing sales engineering design product legal finance support security management development
-    operations infra
-    january february march april may june july august september october november december monday tuesday
-    wednesday
-    thursday friday saturday sunday today tomorrow users customers people participants members developers
-    engineers
-    designers nothing everything something release version project budget decision proposal question action
-    option
-    plan deadline costs cost price then also if when after before but and so however decided next last first
-    second
-    or like well yeah okay wait uh um yes no please thanks euro pound dollar internet web email
-    facilitator assistant bot minutes agenda here now such same documents spec specification app api server
-    database
-    google microsoft apple amazon discord slack github japan tokyo china america europe english
-    japanese""".split()  # noqa: SIM905
+    somebody anyone no one all both each some most many few other others another team group meeting
+    chair who what which two three marketing sales engineering design product legal finance support
+    security management development operations infra january february march april may june july august
+    september october november december monday tuesday wednesday thursday friday saturday sunday today
+    tomorrow users customers people participants members developers engineers designers nothing
+    everything something release version project budget decision proposal question action option plan
+    deadline costs cost price then also if when after before but and so however decided next last first
+    second or like well yeah okay wait uh um yes please thanks euro pound dollar internet web email
+    facilitator assistant bot minutes agenda here now such same documents spec specification app api
+    server database google microsoft apple amazon discord slack github japan tokyo china america europe
+    english japanese""".split()  # noqa: SIM905
 )
 _JA_COMMON = frozenset(
-    """皆 みな お客 客 神 担当 全員 者 代表 司会 進行 議長 書記 参加者 自分 本人 相手
-    誰 何 方 業者 営業 開発 部長 課長 社長 先方 両者 各自 奥 親 母 父 兄 姉 弟
-    妹 上司 部下 同僚 チーム ユーザー メンバー アシスタント ボット 運営 総務 人事 経理
-    広報 法務 我々 私 僕 俺 複数 一部 多数 大多数 数名 仕様 無 有 同 多 同様 模
-    各 今 二人 三人 一人 他 残り 当社 会社 経営 現場""".split()  # noqa: SIM905
+    """皆 みな お客 客 神 担当 全員 者 代表 司会 進行 議長 書記 参加者 自分 本人 相手 誰 何 方 業者 営業
+    開発 部長 課長 社長 先方 両者 各自 奥 親 母 父 兄 姉 弟 妹 上司 部下 同僚 チーム ユーザー メンバー
+    アシスタント ボット 運営 総務 人事 経理 広報 法務 スタッフ デザイナー エンジニア メーカー パートナー
+    クライアント ゲスト ファシリテーター マネージャー リーダー 店長 隣 赤 お母 我々 私 僕 俺 複数 一部
+    多数 大多数 数名 仕様 無 有 同 多 同様 模 各 今 二人 三人 一人 他 残り 当社 会社 経営 現場""".split()  # noqa: SIM905
 )
 _ENTRY = re.compile(
     r"(?<![\w#])#(?P<a>\d{1,4})(?!\d)"
@@ -75,8 +73,6 @@ _ENTRY = re.compile(
 def entry_numbers(text: str) -> list[int]:
     """Numbers of ledger entries that a text refers to: #3, 決定3, D3, "decision 3". 決定3件 counts, it
     refers to none."""
-    import unicodedata
-
     wide = unicodedata.normalize("NFKC", text)
     found: list[int] = []
     for m in _ENTRY.finditer(wide):
@@ -111,7 +107,12 @@ def unknown_names(text: str, known_names: Iterable[str], record: Iterable[str] =
     if not suspects:
         return []
     held = squeeze("\n".join(record))
-    return [s for s in suspects if squeeze(s) not in held]
+    return [s for s in suspects if not any(tail in held for tail in _tails(squeeze(s)))]
+
+
+def _tails(name: str) -> list[str]:
+    """What the name may be where another word ran into it: 明日山本 holds 山本."""
+    return [name] if name.isascii() else [name, *(name[i:] for i in range(1, len(name) - 1))]
 
 
 def _part(name: str, known: str) -> bool:

@@ -7,7 +7,7 @@ import re
 # Text that talks to the machine: everything in such a message is data, nothing in it an entry.
 OVERRIDE = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:above|previous|prior|earlier|instructions?"
-    r"|rules?|everything|prompts?)\b"
+    r"|rules?|prompts?|everything (?:above|before|so far))\b"
     r"|\bsystem prompt\b|\byou are (?:now|no longer)\b|</?(?:system|instructions?|assistant"
     r"|application)[ >]|\bnew instructions?:"
     r"|(?:以上|上記|これまで|今まで|前述|直前|以前|すべて|全て|先ほど)の?(?:指示|内容|発言|ルール|命令"

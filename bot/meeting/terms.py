@@ -11,25 +11,17 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9'_-]*[a-z0-9]|[a-z0-9]")
 _JAPANESE = re.compile(r"[\u30a1-\u30ffー]{2,}|[\u3400-\u4dbf\u4e00-\u9fff々]+")
 _STOP = frozenset(
     """a an the of to in on at by for from with as is are was were be been being do does did will would
-    shall should
-    can could may might must have has had it its this that these those there we us our you your they their
-    he she his
-    her i my me and or but so if then than not no nor never n't don't doesn't won't can't cannot only just
-    also very
-    any all some each every more most less least up down out over under before after until till within into
-    about
-    use used using let let's make made get go going need needs new us per via too own such what which who
-    whom when
-    where how why please yes ok okay decided decision agreed agree team group everyone resolved max maximum
-    min
-    minimum limit limited allow allowed forbid forbidden prohibit prohibited ban banned remove removed drop
-    dropped
-    reject rejected require required monday tuesday wednesday thursday friday saturday sunday mondays
-    tuesdays wednesdays
-    thursdays fridays saturdays sundays january february march april june july august september october
-    november
-    december two three four five six seven eight nine ten twenty thirty forty fifty hundred thousand
-    million""".split()  # noqa: SIM905
+    shall should can could may might must have has had it its this that these those there we us our you
+    your they their he she his her i my me and or but so if then than not no nor never n't don't doesn't
+    won't can't cannot only just also very any all some each every more most less least up down out over
+    under before after until till within into about use used using let let's make made get go going need
+    needs new per via too own such what which who whom when where how why please yes ok okay decided
+    decision agreed agree team group everyone resolved max maximum min minimum limit limited allow
+    allowed forbid forbidden prohibit prohibited ban banned remove removed drop dropped reject rejected
+    require required monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
+    wednesdays thursdays fridays saturdays sundays january february march april june july august
+    september october november december two three four five six seven eight nine ten twenty thirty forty
+    fifty hundred thousand million""".split()  # noqa: SIM905
 )
 _JA_STOP = re.compile(
     "決定|合意|確定|必要|場合|禁止|撤廃|廃止|不要|不可|以上|以下|以内|未満|上限|下限|最大|最低|最小|必須"

@@ -98,6 +98,12 @@ def test_no_day_is_named(said: str) -> None:
     assert resolve(said, WEDNESDAY) is None
 
 
+def test_a_day_written_first_is_read_in_an_english_meeting_only() -> None:
+    assert resolve("by 13/5", WEDNESDAY, "en") == date(2027, 5, 13)
+    assert resolve("13/5まで", WEDNESDAY, "ja") is None
+    assert resolve("3/5", WEDNESDAY, "en") == resolve("3/5", WEDNESDAY, "ja") == date(2027, 3, 5)
+
+
 @given(st.dates(date(2001, 1, 1), date(2090, 1, 1)), st.integers(0, 6))
 def test_a_bare_weekday_is_the_next_such_day(today: date, weekday: int) -> None:
     found = resolve("月火水木金土日"[weekday] + "曜日まで", today)

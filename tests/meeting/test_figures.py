@@ -185,6 +185,9 @@ def test_entry_numbers(text: str, numbers: list[int]) -> None:
         ("ask Suzuki about it", ["Suzuki"]),
         ("@Ito please", ["Ito"]),
         ("皆さんお疲れさまでした", []),
+        ("画面の仕様と各氏の意見、諸君、皆様、お客様、同様に", []),
+        ("デザイナーさんと業者さんに頼む", []),
+        ("山本様と高橋氏に送る", ["山本", "高橋"]),
         ("The remote will be yellow. Marketing will decide.", []),
         ("Teletext will be used, Costs would rise", []),
     ],
@@ -195,6 +198,8 @@ def test_unknown_names(text: str, unknown: list[str]) -> None:
 
 def test_a_name_that_somebody_said_is_known() -> None:
     assert unknown_names("山本さんに聞く", ["佐藤"], ["山本さんは来週から"]) == []
+    assert unknown_names("明日山本さんに聞く", ["佐藤"], ["山本さんは来週から"]) == []
+    assert unknown_names("明日田中さんに聞く", ["佐藤"], ["山本さんは来週から"]) == ["明日田中"]
 
 
 def test_named_finds_known_names_once_and_whole() -> None:
