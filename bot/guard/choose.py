@@ -1,7 +1,8 @@
 """Which of the attempts is posted: steps 2 to 5 of the guarded generation, over attempts and verdicts alone.
 
 Nothing here runs a rule, a model or a clock. The generator asks `wants_second` after the first attempt and
-`choose` at the end; both see only what was recorded, so that every decision can be made again from the record.
+`choose` at the end; both see only what was recorded, so that every decision can be made again from the
+record.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ class Judged:
     """One attempt with everything step 3 to 5 needs to know of it.
 
     `completed` is its text with the sentences that code knows added, where that makes it pass every `must`;
-    `completed_verdicts` is what the rules say of that. `repeats` tells that the attempt's own words (before any
-    completion) repeat an earlier post.
+    `completed_verdicts` is what the rules say of that. `repeats` tells that the attempt's own words (before
+    any completion) repeat an earlier post.
     """
 
     attempt: Attempt
@@ -57,8 +58,8 @@ def needs_fallback(attempt: Attempt) -> bool:
 def choose(judged: tuple[Judged, ...], *, may_be_silent: bool, fallback: str | None) -> Choice:
     """Steps 3 to 5: the best attempt, else its completion, else silence or the fallback; then repetition.
 
-    Never returns a text that broke a `must` in its verdicts; never silence unless `may_be_silent`, except that
-    a caller who forbids silence without a fallback is refused by `Call` before it comes to this.
+    Never returns a text that broke a `must` in its verdicts; never silence unless `may_be_silent`, except
+    that a caller who forbids silence without a fallback is refused by `Call` before it comes to this.
     """
     instead = _without_a_text(may_be_silent, fallback)
     best = _best(judged)
@@ -72,7 +73,9 @@ def choose(judged: tuple[Judged, ...], *, may_be_silent: bool, fallback: str | N
 
 
 def _best(judged: tuple[Judged, ...]) -> Choice | None:
-    """No `must` fired, then fewest `should`, then the later; a completed text stands where its own is worse."""
+    """No `must` fired, then fewest `should`, then the later; a completed text stands where its own is
+    worse.
+    """
     ranked = [
         (len(_fired(choice.verdicts, Strength.SHOULD)), -(choice.index or 0), choice)
         for i, j in enumerate(judged)

@@ -35,7 +35,8 @@ from bot.meeting.model import Language, Phase, Route, Scene
 from bot.models.base import Draft, Model, Prompt, ProviderError, Request
 from bot.phrases import t
 
-# A rephrase takes 1.6 s on the light model (median of 3, SPEC); with less left a second call only delays the fallback.
+# A rephrase takes 1.6 s on the light model (median of 3, SPEC); with less left a second call only delays
+# the fallback.
 SECOND_NEEDS_S = 2.0
 _QUOTED_CHARACTERS = 1200
 
@@ -46,11 +47,12 @@ def response_of(output: BaseModel) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Everything one generation is given. Raises ValueError where silence is forbidden and no fallback is given.
+    """Everything one generation is given. Raises ValueError where silence is forbidden and no fallback is
+    given.
 
-    `recent`: the bot's own earlier posts, newest last, notices left out. `judge_repetition` is off in a one-person
-    meeting and where a person waits. `note_frame`: template of the application note with {reasons} and {failed};
-    None takes the phrase book's.
+    `recent`: the bot's own earlier posts, newest last, notices left out. `judge_repetition` is off in a
+    one-person meeting and where a person waits. `note_frame`: template of the application note with
+    {reasons} and {failed}; None takes the phrase book's.
     """
 
     route: Route
@@ -89,7 +91,9 @@ class _Try:
 
 
 class Generator:
-    """`model_for` picks the model of a route; `on_broken(rule or "model", error)` hears of every unforeseen error."""
+    """`model_for` picks the model of a route; `on_broken(rule or "model", error)` hears of every unforeseen
+    error.
+    """
 
     def __init__(
         self,
@@ -115,7 +119,9 @@ class Generator:
         return self._record(call, tries, judged, choice)
 
     def recheck(self, call: Call, generated: Generated) -> Generated:
-        """Step 6, at posting: the `must` rules against the room as it is now; a text that breaks one is replaced."""
+        """Step 6, at posting: the `must` rules against the room as it is now; a text that breaks one is
+        replaced.
+        """
         if generated.text is None or generated.source is Source.FIXED:
             return generated
         candidate = Candidate(generated.text, generated.phase, False, generated.closing_seen)
@@ -250,7 +256,8 @@ class Generator:
 def application_note(call: Call, attempt: Attempt) -> str:
     """What the second generation is told: every reason and why it matters, and the failed text as data.
 
-    The failed text goes in as one JSON string without angle brackets, so that nothing in it can close the fence.
+    The failed text goes in as one JSON string without angle brackets, so that nothing in it can close the
+    fence.
     """
     if attempt.text is None:
         reasons = [_failure_reason(attempt.failure or "empty", call.language)]
@@ -271,7 +278,9 @@ def _failure_reason(kind: str, language: Language) -> str:
 
 
 def _with_repetition(call: Call, judged: Judged) -> Attempt:
-    """The repetition's verdict beside the others, added once the choice is made: statistics count it as a rule."""
+    """The repetition's verdict beside the others, added once the choice is made: statistics count it as a
+    rule.
+    """
     attempt = judged.attempt
     if attempt.text is None or not call.judge_repetition:
         return attempt

@@ -53,9 +53,10 @@ class Candidate:
 class Rule:
     """One thing that must or should hold of a text.
 
-    `check` returns None (passes) or the reason, in the meeting's language, why the text is to be written again
-    and why it matters; it looks at the room through closures, so that running it again later judges the room as it
-    is then. `complete` (remedy COMPLETE only) returns the text with the missing sentence added.
+    `check` returns None (passes) or the reason, in the meeting's language, why the text is to be written
+    again and why it matters; it looks at the room through closures, so that running it again later judges
+    the room as it is then. `complete` returns the text with the missing sentence added: at once for remedy
+    COMPLETE, after a rephrase that did not help for REPHRASE.
     """
 
     name: str
@@ -76,7 +77,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One model call and what the rules said of it. `text` is None where there was no draft (`failure` says why)."""
+    """One model call and what the rules said of it. `text` is None where there was no draft (`failure` says
+    why).
+    """
 
     text: str | None
     verdicts: tuple[Verdict, ...] = ()

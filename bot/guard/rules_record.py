@@ -1,4 +1,6 @@
-"""Rules that hold a post to what the meeting's record says: own question, open questions, figures, names. Pure."""
+"""Rules that hold a post to what the meeting's record says: own question, open questions, figures, names.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date
 
 from bot.guard.model import Candidate, Remedy, Rule, Strength
+from bot.guard.similarity import alike
 from bot.guard.wording import Lexicon, plain
 from bot.meeting.figures import Figure, as_figure, figures, unborne
 from bot.meeting.model import Phase
 from bot.meeting.names import entry_numbers, unknown_names
+from bot.meeting.replies import questions_in
 
 # Beyond this many human messages the room has moved on (SPEC 3, exit conditions).
 GIVE_UP_AFTER = 6
@@ -26,7 +30,7 @@ def own_question_kept(
     question: str | None,
     answered: Callable[[], bool],
     human_since: Callable[[], int],
-    alike: bool,
+    alike_posts: bool,
     lexicon: Lexicon,
 ) -> Rule:
     """The bot's own question is not abandoned while nobody has answered it.
@@ -36,13 +40,30 @@ def own_question_kept(
     """
 
     def check(candidate: Candidate) -> str | None:
-        if question is None or alike or answered() or human_since() > GIVE_UP_AFTER:
+        if question is None or alike_posts or answered() or human_since() > GIVE_UP_AFTER:
             return None
         if keeps(question, candidate.text, lexicon):
             return None
         return lexicon.reason("own_question_kept", question=_short(question, 200))
 
     return Rule("own_question_kept", Strength.SHOULD, Remedy.REPHRASE, check)
+
+
+def no_question_again(
+    question: str | None, answered: Callable[[], bool], alike_posts: bool, lexicon: Lexicon
+) -> Rule:
+    """A question that was answered, or asked twice in vain, is not asked again: someone alone would loop
+    for ever.
+    """
+
+    def check(candidate: Candidate) -> str | None:
+        if question is None or not (alike_posts or answered()):
+            return None
+        if not any(alike(asked, question, lexicon.language) for asked in questions_in(candidate.text)):
+            return None
+        return lexicon.reason("no_question_again", question=_short(question, 200))
+
+    return Rule("no_question_again", Strength.MUST, Remedy.REPHRASE, check)
 
 
 def keeps(question: str, text: str, lexicon: Lexicon) -> bool:
@@ -57,7 +78,9 @@ def keeps(question: str, text: str, lexicon: Lexicon) -> bool:
 def decided_undecided_apart(
     near_end: Callable[[], bool], open_questions: Callable[[], Sequence[str]], lexicon: Lexicon
 ) -> Rule:
-    """Near the end a post that sums up names what is still open; where it does not, code adds the open questions."""
+    """Near the end a post that sums up names what is still open; where it does not, code adds the open
+    questions.
+    """
 
     def check(candidate: Candidate) -> str | None:
         late = candidate.closing_seen or candidate.phase in (Phase.CONVERGING, Phase.CLOSING) or near_end()
@@ -101,7 +124,9 @@ def no_unknown_record(
 
 
 def _small_count(figure: Figure) -> bool:
-    """ "Two options", "一つ確認": counting what lies before everyone claims nothing that the record must hold."""
+    """ "Two options", "一つ確認": counting what lies before everyone claims nothing that the record must
+    hold.
+    """
     return figure.unit == "" and figure.raw in (1.0, 2.0, 3.0)
 
 

@@ -24,20 +24,25 @@ _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _JAPANESE = re.compile(rf"[\u3040-\u30ff{_HAN}]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _LATIN_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
-# English posts hold a third of function words or more; a list of names few, another European language next to none.
+# English posts hold a third of function words or more; a list of names few, another European language next
+# to none.
 _COMMON_SHARE = 0.1
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 
 
 def hand_off(text: str, lexicons: Sequence[Lexicon]) -> bool:
-    """Does the text address the assistant, in any of the languages? Speaking of it, or quoting someone, is none."""
+    """Does the text address the assistant, in any of the languages? Speaking of it, or quoting someone, is
+    none.
+    """
     return any(_addresses(plain(text), lexicon) for lexicon in lexicons)
 
 
 def no_hand_off_while_closing(
     closing: Callable[[], bool], lexicons: Sequence[Lexicon], lexicon: Lexicon
 ) -> Rule:
-    """While the meeting closes nobody asks the assistant: the system does, and a second request meets silence."""
+    """While the meeting closes nobody asks the assistant: the system does, and a second request meets
+    silence.
+    """
 
     def check(candidate: Candidate) -> str | None:
         is_closing = candidate.closing_seen or candidate.closing_complete or candidate.phase is Phase.CLOSING
@@ -49,7 +54,9 @@ def no_hand_off_while_closing(
 
 
 def announces_start(title: str, lexicon: Lexicon) -> Rule:
-    """The opening says that the meeting starts; where a rephrase leaves it out, code puts the sentence in front."""
+    """The opening says that the meeting starts; where a rephrase leaves it out, code puts the sentence in
+    front.
+    """
 
     def check(candidate: Candidate) -> str | None:
         if says_start(candidate.text, title, lexicon):
@@ -119,7 +126,9 @@ def at_most(limit: int, lexicon: Lexicon) -> Rule:
 
 
 def no_mass_mention(lexicon: Lexicon) -> Rule:
-    """Nobody is pinged in masses: no @everyone, @here or role mention, whatever the width or hidden characters."""
+    """Nobody is pinged in masses: no @everyone, @here or role mention, whatever the width or hidden
+    characters.
+    """
 
     def check(candidate: Candidate) -> str | None:
         found = _MASS.search(fold(candidate.text)) or _MASS.search(strip_invisible(candidate.text))
@@ -185,7 +194,9 @@ def _addresses(text: str, lexicon: Lexicon) -> bool:
 
 
 def _without_quotes(text: str, *, only_attributed: bool, said: re.Pattern[str] | None = None) -> str:
-    """Without what someone else is quoted with. A text that is nothing but a quote is kept: it is the bot's own."""
+    """Without what someone else is quoted with. A text that is nothing but a quote is kept: it is the bot's
+    own.
+    """
 
     def drop(m: re.Match[str]) -> str:
         if only_attributed and said is not None:

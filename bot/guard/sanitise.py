@@ -23,7 +23,9 @@ _WRAPPING = " \t\n\"'`*_.。「」『』()（）"
 
 
 def sanitise(text: str) -> str:
-    """Without invisible characters, without a name line of its own, with at most one blank line in a row, trimmed."""
+    """Without invisible characters, without a name line of its own, with at most one blank line in a row,
+    trimmed.
+    """
     clean = strip_invisible(text).strip()
     for _ in range(2):
         clean = _NAME_LINE.sub("", clean, count=1).strip()

@@ -29,7 +29,9 @@ THRESHOLDS: dict[Language, tuple[float, float, float]] = {"ja": (0.34, 0.30, 0.3
 
 
 def similarity(a: str, b: str, language: Language = "ja") -> float:
-    """Jaccard coefficient of character n-grams after folding width and case, 0.0 to 1.0; n = 2 (ja) or 3 (en)."""
+    """Jaccard coefficient of character n-grams after folding width and case, 0.0 to 1.0; n = 2 (ja) or 3
+    (en).
+    """
     return _jaccard(_grams(_letters(a), _GRAM[language]), _grams(_letters(b), _GRAM[language]))
 
 

@@ -1,7 +1,8 @@
-"""The one table of the guard: rule x routes x strength x remedy (SPEC 3), and how it becomes rules for a call.
+"""The one table of the guard: rule x routes x strength x remedy (SPEC 3), and how it becomes rules for a
+call.
 
-A use case says what the room holds (`RoomFacts`) and takes `rules_for(route, facts)`. A new rule is one function
-in `guard.rules_*` and one row here; nothing in the generator changes.
+A use case says what the room holds (`RoomFacts`) and takes `rules_for(route, facts)`. A new rule is one
+function in `guard.rules_*` and one row here; nothing in the generator changes.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ def _zero() -> int:
 
 @dataclass(frozen=True, slots=True)
 class RoomFacts:
-    """What rules may know of the room. Callables are asked at every check, so that step 6 sees the room as it is.
+    """What rules may know of the room. Callables are asked at every check, so that step 6 sees the room as
+    it is.
 
-    `record` gives every text that figures and names may come from (transcript, ledger, agenda, title, own fixed
-    posts); None leaves that rule out, for routes that talk freely. `allowed`: figures the clock or the settings
-    hold (minutes left, minutes planned, dates, times), beside the record. `question`: the bot's own last question
-    that waits for an answer, None where there is none. `names`: everyone the post may name or mention.
+    `record` gives every text that figures and names may come from (transcript, ledger, agenda, title, own
+    fixed posts); None leaves that rule out, for routes that talk freely. `allowed`: figures the clock or
+    the settings hold (minutes left, minutes planned, dates, times), beside the record. `question`: the
+    bot's own last question that waits for an answer, None where there is none. `names`: everyone the post
+    may name or mention.
     """
 
     language: Language
@@ -99,6 +102,10 @@ def _question(facts: RoomFacts, lexicon: Lexicon) -> Rule:
     )
 
 
+def _again(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_record.no_question_again(facts.question, facts.answered, facts.alike, lexicon)
+
+
 def _apart(facts: RoomFacts, lexicon: Lexicon) -> Rule:
     return rules_record.decided_undecided_apart(facts.near_end, facts.open_questions, lexicon)
 
@@ -133,6 +140,7 @@ TABLE: tuple[Row, ...] = (
     Row("announces_start", frozenset({Route.OPENING}), _MUST, Remedy.REPHRASE, _announces),
     Row("holds_minutes", frozenset({Route.TIME_NOTICE}), _MUST, Remedy.FIXED, _minutes),
     Row("own_question_kept", frozenset({Route.TURN}), _SHOULD, Remedy.REPHRASE, _question),
+    Row("no_question_again", frozenset({Route.TURN}), _MUST, Remedy.REPHRASE, _again),
     Row(
         "decided_undecided_apart",
         FACILITATOR - {Route.OPENING} | {Route.HAND_OFF},

@@ -1,7 +1,8 @@
 """The words and reasons of one language as rules use them. Pure: `guard.table.lexicon` does the loading.
 
-Patterns stand in data/words/<language>.toml, table `guard`, as regular expressions over `plain` text: lower case,
-one width, katakana as hiragana, no emphasis marks, lines kept. <who> in a pattern is the assistant's name.
+Patterns stand in data/words/<language>.toml, table `guard`, as regular expressions over `plain` text: lower
+case, one width, katakana as hiragana, no emphasis marks, lines kept. <who> in a pattern is the assistant's
+name.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Lexicon:
         return self.phrases[f"guard.add.{name}"].format(**values)
 
     def pattern(self, name: str) -> re.Pattern[str]:
-        """The alternatives of the list `guard.<name>` as one pattern; one that never matches for an empty list."""
+        """The alternatives of the list `guard.<name>` as one pattern; one that never matches for an empty
+        list.
+        """
         names = self.words.lists.get("guard.assistant_names", ())
         return _compiled(self.words.lists.get(f"guard.{name}", ()), names)
 

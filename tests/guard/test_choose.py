@@ -112,7 +112,12 @@ def test_no_usable_text_has_fewer_shoulds_than_the_chosen(
 @given(cases())
 def test_a_clean_first_text_is_left_alone(case: tuple[tuple[Judged, ...], bool, str | None]) -> None:
     first = case[0][0]
-    if len(case[0]) == 1 and first.attempt.text is not None and not first.attempt.fired() and not first.repeats:
+    if (
+        len(case[0]) == 1
+        and first.attempt.text is not None
+        and not first.attempt.fired()
+        and not first.repeats
+    ):
         assert _of(case).text == first.attempt.text
         assert _of(case).source is Source.FIRST
 

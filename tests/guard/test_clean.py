@@ -45,7 +45,9 @@ _NAMES: dict[Language, tuple[str, ...]] = {
 def facts_of(row: dict[str, Any]) -> RoomFacts:
     language: Language = row["language"]
     questions = ("担当者は誰か",) if language == "ja" else ("who owns the release",)
-    asked = "リリース作業の担当者はどなたにしますか？" if language == "ja" else "Who is the owner of the release?"
+    asked = (
+        "リリース作業の担当者はどなたにしますか？" if language == "ja" else "Who is the owner of the release?"
+    )
     minutes = row.get("minutes")
     return RoomFacts(
         language,

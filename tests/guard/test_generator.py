@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.clock import Deadline
+from bot.clock import Clock, Deadline
 from bot.guard.generator import Call, Generator
 from bot.guard.model import Candidate, Outcome, Remedy, Rule, Source, Strength
 from bot.guard.table import RoomFacts, rules_for
@@ -15,6 +15,7 @@ from bot.meeting.model import LANGUAGES, Language, Phase, Route
 from bot.phrases import t
 from bot.prompts.outputs import EntryOut, TurnOut
 from tests.guard.scripted import HANG, NOW, PROMPT, Say, ScriptedModel, failed, play, scene
+from tests.virtual_time import run_virtual
 
 GOOD, BETTER = Say("A fine text about the budget."), Say("Another text, on who owns the release.")
 
@@ -59,8 +60,6 @@ class TestFirst:
         model = ScriptedModel([GOOD])
 
         async def main() -> None:
-            from bot.clock import Clock
-
             def model_for(route: Route) -> ScriptedModel:
                 asked.append(route)
                 return model
@@ -69,8 +68,6 @@ class TestFirst:
             await generator.generate(
                 Call(Route.ASK, scene(), PROMPT, TurnOut, Deadline(5), fallback="F", may_be_silent=False)
             )
-
-        from tests.virtual_time import run_virtual
 
         run_virtual(main())
         assert set(asked) == {Route.ASK}
@@ -311,8 +308,6 @@ class TestTheModelFails:
         model = ScriptedModel([HANG])
 
         async def main() -> tuple[Any, float]:
-            from bot.clock import Clock
-
             deadline = Deadline(25)
             generator = Generator(lambda _: model, Clock(lambda: NOW))
             call = Call(Route.TURN, scene(), PROMPT, TurnOut, deadline, fallback="F")
@@ -320,8 +315,6 @@ class TestTheModelFails:
             await asyncio.sleep(3)
             deadline.shorten(4)
             return await task, asyncio.get_running_loop().time()
-
-        from tests.virtual_time import run_virtual
 
         generated, took = run_virtual(main())
         assert generated.text == "F"

@@ -1,4 +1,4 @@
-"""A thousand meetings' worth of turns with a model that does whatever it likes: nothing forbidden comes out."""
+"""A thousand meetings' turns with a model that does whatever it likes: nothing forbidden comes out."""
 
 from __future__ import annotations
 
@@ -15,21 +15,43 @@ from tests.guard.scripted import HANG, Say, ScriptedModel, failed, play
 MEETINGS, TURNS, SECONDS = 1000, 3, 25.0
 
 _GOOD = {
-    "ja": ("佐藤さんは、この件をどうお考えですか？", "それでは会議を始めます。残り5分です。", "担当者はまだ決まっていません。"),
-    "en": ("Sato, what do you make of it?", "Let's start the meeting. 5 minutes left.", "The owner is still open."),
-}  # fmt: skip
-_BAD = {
     "ja": (
-        "@アシスタント まとめてください。", "アシスタントさん、議事録をお願いします。", "@everyone 終わりです。",
-        "Let us talk about something else in English now.", "予算は999万円で決まりました。", "鈴木さんが担当します。",
-        "残り15分です。", "あ" * 2000, "<@99> さん、どうぞ。", "これで全部決まりました。",
+        "佐藤さんは、この件をどうお考えですか？",
+        "それでは会議を始めます。残り5分です。",
+        "担当者はまだ決まっていません。",
     ),
     "en": (
-        "@assistant please summarise.", "Assistant, over to you.", "@here we are done.", "それでは次の議題に移ります。",
-        "The budget is 999 dollars then.", "Suzuki-san will do it.", "15 minutes left.", "a " * 1000,
-        "<@99>, please.", "So everything is decided.",
+        "Sato, what do you make of it?",
+        "Let's start the meeting. 5 minutes left.",
+        "The owner is still open.",
     ),
-}  # fmt: skip
+}
+_BAD = {
+    "ja": (
+        "@アシスタント まとめてください。",
+        "アシスタントさん、議事録をお願いします。",
+        "@everyone 終わりです。",
+        "Let us talk about something else in English now.",
+        "予算は999万円で決まりました。",
+        "鈴木さんが担当します。",
+        "残り15分です。",
+        "あ" * 2000,
+        "<@99> さん、どうぞ。",
+        "これで全部決まりました。",
+    ),
+    "en": (
+        "@assistant please summarise.",
+        "Assistant, over to you.",
+        "@here we are done.",
+        "それでは次の議題に移ります。",
+        "The budget is 999 dollars then.",
+        "Suzuki-san will do it.",
+        "15 minutes left.",
+        "a " * 1000,
+        "<@99>, please.",
+        "So everything is decided.",
+    ),
+}
 _FALLBACK = {
     "ja": {Route.OPENING: "それでは会議を始めます。", Route.TIME_NOTICE: "残り5分です。"},
     "en": {Route.OPENING: "Let's start the meeting.", Route.TIME_NOTICE: "5 minutes left."},

@@ -35,6 +35,7 @@ def facts_for(rule: str, language: Language) -> RoomFacts:
         "no_hand_off_while_closing": replace(base, closing=lambda: True),
         "holds_minutes": replace(base, notice_minutes=5),
         "own_question_kept": replace(base, question=_QUESTION[language], human_since=lambda: 2),
+        "no_question_again": replace(base, question=_QUESTION[language], answered=lambda: True),
         "decided_undecided_apart": replace(
             base, near_end=lambda: True, open_questions=lambda: _OPEN[language]
         ),
