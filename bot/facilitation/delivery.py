@@ -73,6 +73,7 @@ async def put_post(
     )
     if row is not None:
         room.keys.add(key)
+        room.puts += 1
     return row is not None
 
 
@@ -107,21 +108,22 @@ def _same(seen: Seen, post: Outgoing) -> bool:
 async def deliver(core: Core, room: Room) -> None:
     """Send what is due, in order, until the outbox is empty or Discord wants a pause."""
     while True:
-        rows = await core.db.unit(lambda c: outbox.due(c, room.id))
-        if not rows:
+        put_before = room.puts
+        for row in await core.db.unit(lambda c: outbox.due(c, room.id)):
+            try:
+                await _one(core, room, row)
+                room.tries = 0
+            except Busy as busy:
+                _later(core, room, max(busy.retry_after, RETRY[min(room.tries, 2)]))
+                return
+            except Uncertain:
+                _later(core, room, RETRY[min(room.tries, len(RETRY) - 1)])
+                return
+            except Refused as refused:
+                await _refused(core, room, row, refused)
+        if room.puts == put_before:
             room.deliver_at, room.tries = None, 0
             return
-        try:
-            await _one(core, room, rows[0])
-            room.tries = 0
-        except Busy as busy:
-            _later(core, room, max(busy.retry_after, RETRY[min(room.tries, 2)]))
-            return
-        except Uncertain:
-            _later(core, room, RETRY[min(room.tries, len(RETRY) - 1)])
-            return
-        except Refused as refused:
-            await _refused(core, room, rows[0], refused)
 
 
 def _later(core: Core, room: Room, seconds: float) -> None:
@@ -131,11 +133,11 @@ def _later(core: Core, room: Room, seconds: float) -> None:
 
 async def _one(core: Core, room: Room, row: Post) -> None:
     now = core.clock.now()
-    before = await core.db.unit(lambda c: outbox.begin_attempt(c, row.id, core.owner, now))
-    if row.kind == "reaction":
+    if row.kind == "reaction":  # adding it twice is adding it once: no attempt to remember
         await core.stage.react(room.place, int(row.payload["target"]), str(row.payload["emoji"]))
-        await _record(core, room, row, int(row.payload["target"]))
+        await core.db.unit(lambda c: outbox.sent(c, row.id, None, now))
         return
+    before = await core.db.unit(lambda c: outbox.begin_attempt(c, row.id, core.owner, now))
     post = outgoing_of(row)
     if row.kind == "dm":
         await _record(core, room, row, await core.stage.direct_message(int(row.payload["target"]), post))

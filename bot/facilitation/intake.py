@@ -55,6 +55,7 @@ async def put_reaction(c: AsyncConnection, room: Room, message_id: int, emoji: s
     )
     if post is not None:
         room.keys.add(post.key)
+        room.puts += 1
     return post is not None
 
 

@@ -57,13 +57,14 @@ def _entry(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> 
         refers_to = _retracted(view, mark, message)
         if refers_to is None:
             return None
-    elif kind is not EntryKind.NOTE and sameness.find_same(view, kind, mark.text) is not None:
-        same = sameness.find_same(view, kind, mark.text)
-        assert same is not None
-        # The same decision again, typed by a person, confirms what the model found; else it is joined silently.
-        if same.status != "unconfirmed":
+    else:
+        same = _joined(view, mark)
+        if same is not None and same.status != "unconfirmed":
             return None
-        kind, refers_to = EntryKind.CONFIRMATION, same.number
+        if same is not None:
+            # The model found it before; a person typing it stands for it, in their own wording.
+            exact = lookup.same_words(same.text, mark.text)
+            kind, refers_to = EntryKind.CONFIRMATION if exact else EntryKind.REVISION, same.number
     return NewEntry(
         kind=kind,
         text=mark.text,
@@ -78,6 +79,19 @@ def _entry(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> 
         due=_due(meeting, message, mark),
         value=mark.value,
     )
+
+
+def _joined(view: LedgerView, mark: Mark) -> Item | None:
+    """The item that a mark repeats. What people typed counts as the same only in the same words: nothing is lost;
+    what a model found is taken for the same in other words too.
+    """
+    if mark.kind is EntryKind.NOTE:
+        return None
+    for item in view.of(mark.kind):
+        if (item.entry.value or 0) == (mark.value or 0) and lookup.same_words(item.text, mark.text):
+            return item
+    near = sameness.find_same(view, mark.kind, mark.text)
+    return near if near is not None and near.status == "unconfirmed" else None
 
 
 def _due(meeting: Meeting, message: Message, mark: Mark) -> str | None:

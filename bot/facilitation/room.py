@@ -18,7 +18,7 @@ from bot.meeting import replies
 from bot.meeting.model import Entry, LedgerView, Meeting, MeetingState, Message, Speaker
 from bot.meeting.schedule import BOARD_EVERY, RoomState, Step, next_step
 from bot.stage import Outgoing, Place
-from bot.store import ledger, meetings, overview, transcript
+from bot.store import ledger, meetings, overview, servers, transcript
 
 KEY_OPENING, KEY_GOODBYE, KEY_MINUTES, KEY_KICKOFF = "opening", "goodbye", "minutes", "kickoff"
 
@@ -47,6 +47,7 @@ class Room:
         default_factory=list
     )  # outbox keys of posts whose hand-off waits for the assistant
     deliver_at: datetime | None = None
+    puts: int = 0  # outbox rows put so far, so that a delivery sees what came in meanwhile
     tries: int = 0
     typing_until: datetime | None = None
     last_human_at: datetime | None = None
@@ -60,6 +61,7 @@ class Room:
     board_dirty: bool = True
     board_edited_at: datetime | None = None
     board_message_id: int | None = None
+    retention_days: int = 90
     progress: str | None = None  # what the board says while minutes are written
     unreachable: str | None = None
     stale: bool = False
@@ -103,6 +105,15 @@ class Room:
         if change.posts and self.deliver_at is None:
             self.deliver_at = self.core.clock.now()
 
+    async def freshen(self) -> None:
+        """Read everything again where a unit failed or its caller was cancelled in between."""
+        if not self.stale:
+            return
+        async with self.write:
+            if self.stale:
+                await self.reload()
+                self.stale = False
+
     async def reload(self) -> None:
         """Read everything again from the store (start of a process, or after a caller was cancelled)."""
         due = await self.core.db.unit(self._load)
@@ -119,13 +130,14 @@ class Room:
         if found is None:
             raise StoreError(f"meeting {self.meeting.id} is gone from the store")
         self.meeting = found
+        self.retention_days = (await servers.get(c, found.guild_id)).transcript_days
         self.entries = await ledger.everything(c, self.id)
         self.fired = await meetings.notices(c, self.id)
         self.speakers = {s.user_id: s for s in await transcript.speakers(c, self.id)}
         self.human_count = await transcript.count(c, self.id)
         self.last_human_at = await transcript.last_at(c, self.id)
         posts = await overview.posts(c, self.id)
-        self.own_ids = {p.message_id for p in posts if p.message_id}
+        self.own_ids = {p.message_id for p in posts if p.message_id and p.kind != "reaction"}
         self.keys = {p.key for p in posts}
         self.minutes_sent = any(p.key == KEY_MINUTES and p.state == "sent" for p in posts)
         self.draft_done = KEY_MINUTES in self.keys

@@ -18,7 +18,7 @@ from bot.meeting.model import MeetingState, Persona, Route
 from bot.meeting.schedule import StepKind
 from bot.minutes.draft import link, step_draft
 from bot.stage import Attachment, Busy, Outgoing, Refused
-from bot.store import meetings, minutes, outbox, servers
+from bot.store import meetings, minutes, outbox
 from bot.supervision import log_failure
 
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
@@ -28,6 +28,7 @@ STEPS_AT_ONCE = 50  # then other rooms have their turn
 async def run(core: Core, room: Room) -> datetime | None:
     """All steps that are due; returns when the room wants to be looked at next. Never raises but for cancellation."""
     try:
+        await room.freshen()
         for _ in range(STEPS_AT_ONCE):
             if room.unreachable is not None and room.meeting.state is not MeetingState.WRITING:
                 await give_up_on_channel(core, room)
@@ -71,7 +72,6 @@ async def step_board(core: Core, room: Room) -> None:
 
 async def board_now(core: Core, room: Room, now: datetime) -> Outgoing:
     meeting = room.meeting
-    settings = await core.db.unit(lambda c: servers.get(c, meeting.guild_id))
     minutes_link = None
     if room.minutes_sent:
         row = await core.db.unit(lambda c: outbox.get(c, room.id, KEY_MINUTES))
@@ -86,7 +86,7 @@ async def board_now(core: Core, room: Room, now: datetime) -> Outgoing:
         degraded=core.degraded(),
         state_note=room.progress,
         minutes_link=minutes_link,
-        retention_days=settings.transcript_days,
+        retention_days=room.retention_days,
         model_name=core.model_name(Route.TURN),
     )
 
