@@ -18,6 +18,7 @@ from bot.meeting.words import Words
 
 _EMPHASIS = re.compile(r"[*_~`|]+")
 _SENTENCE_END = re.compile(r"(?<=[。!?！？])|(?<=\.)\s|\n")
+_ORNAMENT = re.compile(r"^[^\w@<「『\"“]+")  # emoji and list marks before the first word
 _NEVER = re.compile(r"(?!)")
 
 
@@ -28,8 +29,8 @@ def plain(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of `plain` text, trimmed, empty ones left out."""
-    return [s for s in (part.strip() for part in _SENTENCE_END.split(text)) if s]
+    """The sentences of `plain` text, trimmed, without ornament in front, empty ones left out."""
+    return [s for s in (_ORNAMENT.sub("", part).strip() for part in _SENTENCE_END.split(text)) if s]
 
 
 @dataclass(frozen=True, slots=True)

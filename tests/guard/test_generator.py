@@ -264,9 +264,19 @@ class TestRepetition:
 
 
 class TestTheModelFails:
-    KINDS = (
-        "timeout", "unreachable", "rate_limited", "server", "refused", "blocked", "empty", "truncated", "invalid",
-    )  # fmt: skip
+    KINDS = tuple(
+        [
+            "timeout",
+            "unreachable",
+            "rate_limited",
+            "server",
+            "refused",
+            "blocked",
+            "empty",
+            "truncated",
+            "invalid",
+        ]
+    )
 
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("language", LANGUAGES)
