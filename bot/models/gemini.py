@@ -93,7 +93,7 @@ class GeminiModel:
                     await asyncio.sleep(outcome.again_after or 0.0)
                     outcome = await self._attempt(request)
         except TimeoutError:
-            outcome = _Failure(ProviderError("timeout", version=self._name))
+            outcome = _Failure(ProviderError("timeout"))
         latency = round((asyncio.get_running_loop().time() - started) * 1000)
         if isinstance(outcome, _Failure):
             outcome.error.latency_ms = latency
@@ -170,7 +170,7 @@ class GeminiModel:
         try:
             return await task
         except TimeoutError:
-            return _Failure(ProviderError("timeout", version=self._name))
+            return _Failure(ProviderError("timeout"))
         except Exception as error:
             return self._failure(error)
 
@@ -179,16 +179,16 @@ class GeminiModel:
         code = getattr(error, "code", None)
         if not isinstance(code, int):
             kind = "unreachable" if _is_transport(error) else "server"
-            return _Failure(ProviderError(kind, type(error).__name__, version=self._name), self._quick)
+            return _Failure(ProviderError(kind, type(error).__name__), self._quick)
         told = f"HTTP {code}"
         if code == 429:
             delay = retry_delay(getattr(error, "details", None))
-            return _Failure(ProviderError("rate_limited", told, version=self._name), delay)
+            return _Failure(ProviderError("rate_limited", told), delay)
         if code >= 500:
-            return _Failure(ProviderError("server", told, version=self._name), self._quick)
+            return _Failure(ProviderError("server", told), self._quick)
         if code == 408:
-            return _Failure(ProviderError("timeout", told, version=self._name))
-        return _Failure(ProviderError("refused", told, version=self._name))
+            return _Failure(ProviderError("timeout", told))
+        return _Failure(ProviderError("refused", told))
 
     def _read(self, response: types.GenerateContentResponse, output: type[Out]) -> Draft[Out] | _Failure:
         usage = _usage(response)

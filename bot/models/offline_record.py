@@ -67,22 +67,26 @@ def items(scene: Scene) -> list[MinutesItem]:
 
 
 def told(scene: Scene, found: Sequence[Item]) -> str:
-    """A sentence for each item, so that no limit of one rubs off on another; too many are only named."""
+    """A sentence for each decision and question, so that no limit of one rubs off on another. The rest is only
+    named, and so is everything where it would be too much."""
     language = scene.meeting.language
-    if sum(len(i.text) for i in found) > _SPELLED:
-        names = join(scene, [cite(scene, i, spelled=False) for i in found])
-        return t("offline.minutes.named", language, names=names)
-    return t("offline.minutes.glue", language).join(_sentence(scene, item) for item in found)
+    whole = [i for i in found if i.kind in (EntryKind.DECISION, EntryKind.QUESTION)]
+    if sum(len(i.text) for i in whole) > _SPELLED:
+        whole = []
+    sentences = [_sentence(scene, item) for item in whole]
+    if named := [cite(scene, i, spelled=False) for i in found if i not in whole]:
+        sentences.append(t("offline.minutes.named", language, names=join(scene, named)))
+    return t("offline.minutes.glue", language).join(sentences)
 
 
 def _sentence(scene: Scene, item: Item) -> str:
     language, text = scene.meeting.language, _whole(item)
     name = cite(scene, item, spelled=False)
+    name = name[:1].upper() + name[1:]
     if not text:
         return t("offline.minutes.sentence_named", language, name=name, text="")
     if _against(item):  # "decided against: no ads" reads like its opposite; the list says how it went
-        name = t("offline.kind.decision", language, number=item.number)
-        return t("offline.minutes.rejected", language, name=name, text=text)
+        return t("offline.minutes.rejected", language, number=item.number, text=text)
     return t("offline.minutes.sentence", language, name=name, text=text)
 
 
@@ -142,13 +146,8 @@ def _standing(scene: Scene, item: Item) -> str:
     if item.status in ("retracted", "answered", "open", "unconfirmed"):
         return t(f"offline.standing.{item.status}", language)
     if item.kind is EntryKind.ACTION:
-        nobody = t("offline.standing.nobody", language)
-        return t(
-            "offline.standing.action",
-            language,
-            owner=one_line(item.owner or "") or nobody,
-            due=item.due or nobody,
-        )
+        owner = one_line(item.owner or "") or t("offline.standing.nobody", language)
+        return t("offline.standing.action", language, owner=owner)
     return ""
 
 

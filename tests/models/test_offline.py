@@ -213,14 +213,11 @@ def test_near_the_end_what_is_open_is_called_open(language: Language, request_: 
 class TestMinutes:
     def test_every_live_decision_is_cited_by_number(self, language: Language) -> None:
         ledger = full()
-        summary = minutes(scene(Route.MINUTES, language, ledger=ledger.view)).summary
+        summary = minutes(scene(Route.MINUTES, language, ledger=ledger.view)).summary.lower()
         word = "決定" if language == "ja" else "decision"
         for item in ledger.view.decisions:
-            assert (
-                f"{word} #{item.number}" in summary
-                or f"否決 #{item.number}" in summary
-                or (f"decision against #{item.number}" in summary)
-            )
+            assert f"{word} #{item.number}" in summary
+        assert f"{word} #3" in summary  # the one that was replaced, and called so
 
     def test_a_hundred_and_twenty_decisions_are_all_cited(self, language: Language) -> None:
         ledger = view(*((EntryKind.DECISION, f"item {n}") for n in range(120)))
@@ -236,7 +233,7 @@ class TestMinutes:
     def test_open_questions_are_open(self, language: Language) -> None:
         ledger = view((EntryKind.QUESTION, "who tests it"))
         summary = minutes(scene(Route.MINUTES, language, ledger=ledger)).summary
-        assert ("未決" if language == "ja" else "open") in summary
+        assert ("未決 #1" if language == "ja" else "Open question #1") in summary
         assert "who tests it" in summary
 
     def test_one_item_for_each_line_of_the_agenda(self, language: Language) -> None:
