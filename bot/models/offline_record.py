@@ -67,8 +67,8 @@ def items(scene: Scene) -> list[MinutesItem]:
 
 
 def told(scene: Scene, found: Sequence[Item]) -> str:
-    """A sentence for each decision and question, so that no limit of one rubs off on another. The rest is only
-    named, and so is everything where it would be too much."""
+    """A sentence for each decision and question, so that no limit of one rubs off on another. The rest is
+    only named, and so is everything where it would be too much."""
     language = scene.meeting.language
     whole = [i for i in found if i.kind in (EntryKind.DECISION, EntryKind.QUESTION)]
     if sum(len(i.text) for i in whole) > _SPELLED:
