@@ -26,7 +26,7 @@ _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _LATIN_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 # English posts hold a third of function words or more; a list of names few, another European language next
 # to none.
-_COMMON_SHARE = 0.1
+_COMMON_SHARE = 0.05
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 
 

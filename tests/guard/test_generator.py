@@ -264,18 +264,16 @@ class TestRepetition:
 
 
 class TestTheModelFails:
-    KINDS = tuple(
-        [
-            "timeout",
-            "unreachable",
-            "rate_limited",
-            "server",
-            "refused",
-            "blocked",
-            "empty",
-            "truncated",
-            "invalid",
-        ]
+    KINDS = (
+        "timeout",
+        "unreachable",
+        "rate_limited",
+        "server",
+        "refused",
+        "blocked",
+        "empty",
+        "truncated",
+        "invalid",
     )
 
     @pytest.mark.parametrize("kind", KINDS)
