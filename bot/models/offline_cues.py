@@ -86,8 +86,9 @@ class _Talk:
         self.marked: dict[int, set[EntryKind]] = {}
         self.sentences: list[Sentence] = []
         for place, message in enumerate(self.messages):
-            self.marked[place] = {m.kind for m in marks.find(message.text, books, self.names)}
-            self.sentences += _sentences(message, place, books, self.names)
+            typed = marks.find(message.text, books, self.names)
+            self.marked[place] = {m.kind for m in typed}
+            self.sentences += _sentences(message, place, {m.line for m in typed}, self.names)
         self.entries = scene.ledger.entries
 
     def recaps(self, sentence: Sentence, books: Sequence[Words]) -> bool:
@@ -120,10 +121,8 @@ class _Talk:
         return typed or any(kind in kinds for kinds in self.marked.values())
 
 
-def _sentences(
-    message: Message, place: int, books: Sequence[Words], names: Sequence[str]
-) -> Iterator[Sentence]:
-    marked = {m.line for m in marks.find(message.text, books, names)}
+def _sentences(message: Message, place: int, marked: set[int], names: Sequence[str]) -> Iterator[Sentence]:
+    """What the author says in lines that are neither marks nor quotes nor code."""
     code = False
     for number, line in enumerate(message.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")):
         if line.lstrip().startswith("```"):
