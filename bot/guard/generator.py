@@ -39,6 +39,8 @@ from bot.phrases import t
 # the fallback.
 SECOND_NEEDS_S = 2.0
 _QUOTED_CHARACTERS = 1200
+# Nothing this long is ever posted, and rules never see it: some patterns take seconds on 50,000 characters.
+MAX_CHARACTERS = 8000
 
 
 def response_of(output: BaseModel) -> str:
@@ -167,10 +169,10 @@ class Generator:
     def _read(self, call: Call, draft: Draft[Any]) -> _Try:
         output, usage = draft.output, draft.usage
         text = sanitise(call.text_of(output))
-        silent = is_silence(text)
+        silent, too_long = is_silence(text), len(text) > MAX_CHARACTERS
         attempt = Attempt(
-            None if silent else text,
-            failure="silence" if silent and not call.may_be_silent else None,
+            None if silent or too_long else text,
+            failure="too_long" if too_long else "silence" if silent and not call.may_be_silent else None,
             latency_ms=draft.latency_ms,
             tokens_in=usage.tokens_in,
             tokens_cached=usage.tokens_cached,
@@ -273,7 +275,7 @@ def application_note(call: Call, attempt: Attempt) -> str:
 
 
 def _failure_reason(kind: str, language: Language) -> str:
-    known = ("silence", "invalid", "truncated", "blocked", "empty")
+    known = ("silence", "invalid", "truncated", "blocked", "empty", "too_long")
     return t(f"guard.failure.{kind if kind in known else 'other'}", language)
 
 

@@ -83,7 +83,8 @@ class Attempt:
 
     text: str | None
     verdicts: tuple[Verdict, ...] = ()
-    failure: str | None = None  # ProviderError.kind, or "silence" where silence is forbidden
+    # ProviderError.kind, "silence" (where it is forbidden), "too_long", or "error" (unforeseen, reported)
+    failure: str | None = None
     latency_ms: int = 0
     tokens_in: int = 0
     tokens_cached: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -328,9 +329,25 @@ class TestTheModelFails:
         assert generated.text == "F"
         assert took == pytest.approx(7, abs=0.01)
 
-    def test_fifty_thousand_characters(self) -> None:
+    @pytest.mark.parametrize("language", LANGUAGES)
+    @pytest.mark.parametrize(
+        "filling",
+        ["word ", "あ", "1", "アシスタント、", "「", '"', "assistant ", "let's ", "それでは、", ">\n"],
+    )
+    def test_fifty_thousand_characters(self, filling: str, language: Language) -> None:
+        huge = Say((filling * 50_000)[:50_000])
+        facts = RoomFacts(language, closing=lambda: True, notice_minutes=5, record=lambda: ("x",))
+        before = time.perf_counter()
+        for route in Route:
+            played = play(huge, huge, rules=rules_for(route, facts), fallback="F", language=language)
+            assert (played.generated.text, played.generated.source) == ("F", Source.FIXED)
+            assert [a.failure for a in played.generated.attempts] == ["too_long", "too_long"]
+        assert time.perf_counter() - before < 5
+        assert len(played.model.requests[1].prompt.note) < 3000
+
+    def test_a_text_too_long_for_a_post_is_quoted_shortened(self) -> None:
         rules = rules_for(Route.TURN, RoomFacts("en"))
-        played = play(Say("word " * 10_000), GOOD, rules=rules, fallback="F")
+        played = play(Say("word " * 1000), GOOD, rules=rules, fallback="F")
         assert (played.generated.text, played.generated.source) == (GOOD.text, Source.REPHRASED)
         assert len(played.model.requests[1].prompt.note) < 3000
 
