@@ -7,7 +7,7 @@ record.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.guard.model import Attempt, Outcome, Remedy, Source, Strength, Verdict
 
@@ -64,7 +64,7 @@ def choose(judged: tuple[Judged, ...], *, may_be_silent: bool, fallback: str | N
     instead = _without_a_text(may_be_silent, fallback)
     best = _best(judged)
     if best is None:
-        wants_none = any(j.attempt.silent or _drops(j.attempt) for j in judged)
+        wants_none = any(j.attempt.silent or _drops(j.attempt.verdicts) for j in judged)
         return instead if wants_none or fallback is None else _fixed(fallback)
     if judged[best.index or 0].repeats:
         before = _restorable(judged, best.index or 0)
@@ -86,8 +86,8 @@ def _best(judged: tuple[Judged, ...]) -> Choice | None:
 
 def _of_attempt(index: int, judged: Judged) -> Choice | None:
     attempt = judged.attempt
-    usable = attempt.text is not None and not _fired(attempt.verdicts, Strength.MUST) and not _drops(attempt)
-    if judged.completed is not None and not _fired(judged.completed_verdicts, Strength.MUST):
+    usable = attempt.text is not None and _may_stand(attempt.verdicts)
+    if judged.completed is not None and _may_stand(judged.completed_verdicts):
         better = len(_fired(judged.completed_verdicts)) < len(_fired(attempt.verdicts))
         if not usable or better:
             return Choice(judged.completed, Source.COMPLETED, index, judged.completed_verdicts)
@@ -97,12 +97,11 @@ def _of_attempt(index: int, judged: Judged) -> Choice | None:
 
 
 def _restorable(judged: tuple[Judged, ...], index: int) -> Choice | None:
-    """The text from before the rephrase, where it may be posted as it stands."""
+    """The text from before the rephrase, where it may be posted and says nothing again."""
     for i in range(index - 1, -1, -1):
-        attempt = judged[i].attempt
-        clean = attempt.text is not None and not _fired(attempt.verdicts, Strength.MUST)
-        if clean and not judged[i].repeats and not _drops(attempt):
-            return Choice(attempt.text, Source.RESTORED, i, attempt.verdicts)
+        choice = _of_attempt(i, judged[i])
+        if choice is not None and not judged[i].repeats:
+            return replace(choice, source=Source.RESTORED)
     return None
 
 
@@ -110,8 +109,12 @@ def _fired(verdicts: tuple[Verdict, ...], strength: Strength | None = None) -> l
     return [v for v in verdicts if v.outcome is Outcome.FIRED and strength in (None, v.strength)]
 
 
-def _drops(attempt: Attempt) -> bool:
-    return any(v.remedy is Remedy.DROP for v in attempt.fired())
+def _may_stand(verdicts: tuple[Verdict, ...]) -> bool:
+    return not _fired(verdicts, Strength.MUST) and not _drops(verdicts)
+
+
+def _drops(verdicts: tuple[Verdict, ...]) -> bool:
+    return any(v.remedy is Remedy.DROP for v in _fired(verdicts))
 
 
 def _without_a_text(may_be_silent: bool, fallback: str | None) -> Choice:

@@ -60,9 +60,11 @@ def _shoulds(verdicts: tuple[Verdict, ...]) -> list[Verdict]:
 def test_no_text_that_breaks_a_must_is_chosen(case: tuple[tuple[Judged, ...], bool, str | None]) -> None:
     choice = _of(case)
     assert _musts(choice.verdicts) == []
+    assert not any(v.remedy is Remedy.DROP and v.outcome is Outcome.FIRED for v in choice.verdicts)
     if choice.index is not None and choice.text is not None:
         chosen = case[0][choice.index]
-        if choice.source is Source.COMPLETED:
+        if choice.text == chosen.completed:
+            assert choice.source in (Source.COMPLETED, Source.RESTORED)
             assert (choice.text, choice.verdicts) == (chosen.completed, chosen.completed_verdicts)
         else:
             assert (choice.text, choice.verdicts) == (chosen.attempt.text, chosen.attempt.verdicts)
