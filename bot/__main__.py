@@ -50,6 +50,30 @@ def rehearse(
     raise typer.Exit(go(scenario, language, model, database, out, seed, pace, quiet))
 
 
+@cli.command()
+def verify(
+    database: Annotated[str | None, typer.Option(help="default: KETSUGI_DATABASE_URL")] = None,
+    meeting: Annotated[int | None, typer.Option(help="only this meeting's number")] = None,
+) -> None:
+    """Prove that ledger, minutes and what was posted were left alone; names the first broken link."""
+    from bot.minutes.command import verify as go
+
+    raise typer.Exit(go(database, meeting))
+
+
+@cli.command()
+def export(
+    meeting: Annotated[int, typer.Argument(help="the meeting's number")],
+    form: Annotated[Literal["md", "json", "csv"], typer.Option(help="csv: the actions alone")] = "md",
+    out: Annotated[Path | None, typer.Option(help="write here instead of to standard output")] = None,
+    database: Annotated[str | None, typer.Option(help="default: KETSUGI_DATABASE_URL")] = None,
+) -> None:
+    """Write out the minutes of one meeting as they were published."""
+    from bot.minutes.command import export as go
+
+    raise typer.Exit(go(meeting, form, out, database))
+
+
 def main() -> None:
     cli()
 

@@ -20,6 +20,7 @@ from bot.meeting import dates, marks, owners
 from bot.meeting.model import Entry, EntryKind, Item, MeetingState, Message, NewEntry, Origin
 from bot.meeting.text import strip_invisible
 from bot.minutes.message import erratum
+from bot.minutes.seal import SEAL, erratum_rows, seal
 from bot.stage import Seen
 from bot.store import meetings, minutes, transcript
 
@@ -191,7 +192,14 @@ async def amend(core: Core, meeting_id: int, by: Person, text: str, interaction_
         post = erratum(added.number, words, by.name, now, meeting.language, meeting_id=meeting_id)
         return Change(
             posts=await put_post(
-                c, room, f"erratum:{added.number}", post, now=now, route=None, where="thread"
+                c,
+                room,
+                f"erratum:{added.number}",
+                post,
+                now=now,
+                route=None,
+                where="thread",
+                facts={SEAL: seal(post, *erratum_rows(added))},
             )
         )
 

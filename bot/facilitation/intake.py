@@ -10,7 +10,7 @@ from bot import phrases
 from bot.facilitation import closing, pointing, recording
 from bot.facilitation.core import Change, Core
 from bot.facilitation.requests import Person
-from bot.facilitation.room import Room
+from bot.facilitation.room import KEY_MINUTES, Room
 from bot.meeting import marks, replies
 from bot.meeting.model import Entry, EntryKind, MeetingState, Message, NewEntry, Origin
 from bot.meeting.text import strip_invisible
@@ -33,6 +33,11 @@ def message_of(room: Room, seen: Seen) -> Message:
         reply_to=seen.reply_to,
         edited_at=seen.edited_at,
     )
+
+
+def frozen(room: Room) -> bool:
+    """The minutes are drafted: what comes now would stand in no minutes. To be asked inside a unit."""
+    return KEY_MINUTES in room.keys
 
 
 async def put_reaction(c: AsyncConnection, room: Room, message_id: int, emoji: str, now: datetime) -> bool:
@@ -74,7 +79,7 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
     wish = closing.wish_in(room, message)
 
     async def work(c: AsyncConnection) -> Change:
-        if await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
+        if frozen(room) or await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
             return Change()
         if not await transcript.add(c, message, room.meeting.guild_id):
             return Change()
@@ -119,7 +124,7 @@ async def edited(core: Core, room: Room, message_id: int, text: str, at: datetim
     async def work(c: AsyncConnection) -> Change:
         before = await transcript.edit(c, room.id, message_id, strip_invisible(text), at)
         after = await transcript.get(c, room.id, message_id)
-        if before is None or after is None:
+        if before is None or after is None or frozen(room):
             return Change()
         new = recording.from_edit(room.meeting, after, room.view, room.entries, room.names)
         stored = await append(c, room, new, now)
@@ -138,7 +143,8 @@ async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None
         before = await transcript.delete(c, room.id, message_id, at)
         if before is None:
             return Change()
-        stored = await append(c, room, recording.from_deletion(before, room.view, room.entries), at)
+        gone = [] if frozen(room) else recording.from_deletion(before, room.view, room.entries)
+        stored = await append(c, room, gone, at)
         for entry in room.entries:
             if entry.message_id == message_id and not entry.redacted:
                 await ledger.redact(c, room.id, entry.number)
@@ -161,7 +167,7 @@ async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji
         changed = await transcript.react(
             c, room.meeting.guild_id, room.id, message_id, person.id, person.name, plain, added, now
         )
-        if not changed or not added:
+        if not changed or not added or frozen(room):
             return Change()
         return Change(entries=await append(c, room, _from_reaction(room, message_id, person, plain), now))
 

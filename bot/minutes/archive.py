@@ -37,13 +37,7 @@ class Minutes:
         if form not in FORMS:
             raise BadInput("error.export_form", forms=", ".join(FORMS))
         meeting, stored = await self._find(place, meeting_id)
-        name = f"minutes-{meeting.id}"
-        if form == "md":
-            return f"{name}.md", stored.text.encode()
-        document = json.loads(stored.document)
-        if form == "json":
-            return f"{name}.json", documents.as_json(document).encode()
-        return f"{name}-actions.csv", documents.actions_csv(document, partial(_say, meeting.language))
+        return file_of(meeting, stored, form)
 
     async def _find(self, place: Place, meeting_id: int | None) -> tuple[Meeting, StoredMinutes]:
         """Of this channel alone: what another channel holds, a member may not be allowed to read."""
@@ -85,3 +79,14 @@ class Minutes:
 
 def _say(language: str, key: str, **values: object) -> str:
     return phrases.t(key, language, **values)
+
+
+def file_of(meeting: Meeting, stored: StoredMinutes, form: str) -> tuple[str, bytes]:
+    """(file name, bytes) of stored minutes in one of `FORMS`."""
+    name = f"minutes-{meeting.id}"
+    if form == "md":
+        return f"{name}.md", stored.text.encode()
+    document = json.loads(stored.document)
+    if form == "json":
+        return f"{name}.json", documents.as_json(document).encode()
+    return f"{name}-actions.csv", documents.actions_csv(document, partial(_say, meeting.language))

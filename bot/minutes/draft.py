@@ -6,8 +6,8 @@ Draft and outbox row go into one transaction; whatever happens later, those byte
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pydantic import BaseModel
@@ -18,13 +18,14 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import KEY_MINUTES, Room
 from bot.facilitation.thinking import Thought, clock_facts, facts, material, record, record_texts, think
-from bot.guard.model import Source
+from bot.guard.model import Candidate, Rule, Source
 from bot.guard.table import rules_for
 from bot.meeting.model import Message, Route
 from bot.minutes import document as documents
 from bot.minutes import rules as prose_rules
 from bot.minutes.message import minutes_outgoing
 from bot.minutes.render import render
+from bot.minutes.seal import SEAL, seal
 from bot.prompts import builder
 from bot.prompts.outputs import MinutesOut
 from bot.store import generations, ledger, meetings, minutes, transcript
@@ -38,8 +39,19 @@ async def step_draft(core: Core, room: Room) -> None:
     started = core.clock.now()
     await _catch_up(core, room)
     left = core.limits.minutes_deadline_s - (core.clock.now() - started).total_seconds()
-    prose, thought, omitted = await _prose(core, room, max(2.0, min(PROSE_S, left - 5)))
-    await _freeze(core, room, prose, thought, omitted)
+    written = await _prose(core, room, max(2.0, min(PROSE_S, left - 5)))
+    await _freeze(core, room, written)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The prose and why there is none. `holds` judges it against the ledger as it is when it is called."""
+
+    prose: documents.MinutesProse | None
+    thought: Thought
+    omitted: str | None
+    judged: int  # entries that the ledger had when the prose was asked for
+    holds: Callable[[], bool]
 
 
 async def _catch_up(core: Core, room: Room) -> None:
@@ -72,30 +84,32 @@ async def _catch_up(core: Core, room: Room) -> None:
         room.board_dirty = True
 
 
-async def _prose(
-    core: Core, room: Room, seconds: float
-) -> tuple[documents.MinutesProse | None, Thought, str | None]:
+async def _prose(core: Core, room: Room, seconds: float) -> Written:
     stuff = await material(core, room)
     texts = await core.db.unit(lambda c: transcript.everything(c, room.id))
     whole = replace(stuff, unread=(), history=_within_budget(texts))
-    rules = (
-        # The minutes' own rules hold the prose to the whole record; the general one would look at the window alone.
-        *rules_for(Route.MINUTES, replace(facts(room, whole, core.clock.now()), record=None)),
-        *prose_rules.all_rules(
-            room.view,
-            [*record_texts(room, whole), *(m.text for m in texts)],
-            room.names,
-            partial(_say, room.meeting.language),
-            clock_facts(room, core.clock.now(), None),
-        ),
-    )
+    judged = len(room.entries)
+
+    def rules() -> tuple[Rule, ...]:
+        return (
+            # The minutes' own rules hold the prose to the whole record; the general one sees the window.
+            *rules_for(Route.MINUTES, replace(facts(room, whole, core.clock.now()), record=None)),
+            *prose_rules.all_rules(
+                room.view,
+                [*record_texts(room, whole), *(m.text for m in texts)],
+                room.names,
+                partial(_say, room.meeting.language),
+                clock_facts(room, core.clock.now(), None),
+            ),
+        )
+
     thought = await think(
         core,
         room,
         Route.MINUTES,
         request="minutes",
         stuff=whole,
-        rules=rules,
+        rules=rules(),
         output=MinutesOut,
         extract=False,
         seconds=seconds,
@@ -105,11 +119,11 @@ async def _prose(
     output = _chosen(thought)
     if output is None:
         failed = all(a.text is None for a in thought.generated.attempts)
-        return None, thought, "provider" if failed else "guard"
-    return (
-        documents.MinutesProse(output.summary, tuple((i.agenda, i.text) for i in output.items)),
-        thought,
-        None,
+        return Written(None, thought, "provider" if failed else "guard", judged, lambda: True)
+    candidate = Candidate(prose_text(output))
+    prose = documents.MinutesProse(output.summary, tuple((i.agenda, i.text) for i in output.items))
+    return Written(
+        prose, thought, None, judged, lambda: all(rule.check(candidate) is None for rule in rules())
     )
 
 
@@ -144,31 +158,36 @@ def _within_budget(texts: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(reversed(kept))
 
 
-async def _freeze(
-    core: Core, room: Room, prose: documents.MinutesProse | None, thought: Thought, omitted: str | None
-) -> None:
+async def _freeze(core: Core, room: Room, written: Written) -> None:
     now = core.clock.now()
+    thought = written.thought
     meeting, language = room.meeting, room.meeting.language
     say = partial(_say, language)
 
     async def work(c: AsyncConnection) -> Change:
         change = await record(c, room, thought)
+        prose, omitted = written.prose, written.omitted
+        if len(room.entries) != written.judged and not written.holds():
+            prose, omitted = None, "guard"  # a mark came in while it was written, and it leaves that out
         made = await _how(c, room, omitted, await ledger.head(c, room.id))
         document = documents.document(
             meeting,
             room.view,
-            room.ranked_speakers,
+            await transcript.speakers(
+                c, room.id
+            ),  # as edited and deleted by now; the cache counts what was sent
             prose,
             made,
             partial(link, meeting.guild_id, meeting.channel_id),
             ended_at=now,
         )
         text = render(document, language, say)
+        stored = json.dumps(document, ensure_ascii=False)
         await minutes.save_draft(
             c,
             meeting.guild_id,
             room.id,
-            json.dumps(document, ensure_ascii=False),
+            stored,
             text,
             made.ledger_digest,
             now,
@@ -178,14 +197,17 @@ async def _freeze(
             c,
             room,
             KEY_MINUTES,
-            replace(post, reply_to=None),
+            post,
             now=now,
             route=Route.MINUTES,
             source=thought.generated.source.value,
             kind="minutes",
             where="thread",
             generation_id=thought.generation_id,
-            facts={"thread_name": phrases.t("post.thread_name", language, title=meeting.title)[:100]},
+            facts={
+                "thread_name": phrases.t("post.thread_name", language, title=meeting.title)[:100],
+                SEAL: seal(post, stored, text, made.ledger_digest),
+            },
         )
         return change
 
