@@ -171,6 +171,10 @@ def _kind(claim: Claim, sentence: str) -> EntryKind:
     return kind
 
 
+# "Maya sends the contract": who does it, where nobody said that name.
+_SUBJECT = re.compile(r"(?P<n>[A-Z][a-z]+) (?:[a-z]+s|will|would|can|could|should|shall|has|is|to)\b")
+
+
 def _text(
     claim: Claim,
     sentence: str,
@@ -190,7 +194,13 @@ def _text(
         return sentence
     if any(squeeze(p) not in squeeze(said_by) and p not in known for p in people(text)):
         return sentence
+    owner = squeeze((claim.owner or "").lstrip("@＠"))
+    if owner and owner in squeeze(text) and owner not in squeeze(said_by):
+        return sentence
     context = [m.text for m in _before(index, messages)] + [message.text, *(i.text for i in view.items)]
+    subject = _SUBJECT.match(text)
+    if subject and squeeze(subject["n"]) not in squeeze("\n".join([said_by, *context])):
+        return sentence
     about = terms(text)
     if not about and squeeze(text) not in squeeze(sentence):
         return sentence
