@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+from bot.evaluation.command import eval_cli
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -72,6 +75,21 @@ def export(
     from bot.minutes.command import export as go
 
     raise typer.Exit(go(meeting, form, out, database))
+
+
+@cli.command()
+def stats(
+    database: Annotated[str | None, typer.Option(help="default: KETSUGI_DATABASE_URL")] = None,
+    since: Annotated[datetime | None, typer.Option(help="only from this day on (UTC)")] = None,
+    out: Annotated[Path | None, typer.Option(help="write the numbers here as JSON Lines")] = None,
+) -> None:
+    """How often each rule fired in real meetings, before and after the guard; sources, tokens, cost."""
+    from bot.evaluation.command import stats as go
+
+    raise typer.Exit(go(database, since, out))
+
+
+cli.add_typer(eval_cli, name="eval")
 
 
 def main() -> None:
