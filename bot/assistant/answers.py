@@ -6,8 +6,6 @@ from collections.abc import Coroutine
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.facilitation.core import Core
 from bot.facilitation.delivery import put_post
@@ -18,6 +16,7 @@ from bot.meeting.display import brief
 from bot.meeting.model import LANGUAGES, LedgerView, Message, Persona, Route
 from bot.prompts.outputs import AnswerOut
 from bot.stage import Outgoing
+from bot.store.engine import Connection
 
 SHOWN = 6
 AT_ONCE = 3
@@ -101,7 +100,7 @@ def _fallback(room: Room) -> str:
 
 
 async def put(
-    c: AsyncConnection,
+    c: Connection,
     room: Room,
     thought: Thought,
     text: str | None,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.assistant import answers
 from bot.assistant.answers import addresses_assistant
@@ -23,6 +21,7 @@ from bot.meeting.schedule import READ_BACK_WINDOW
 from bot.meeting.words import Words
 from bot.stage import Outgoing
 from bot.store import meetings
+from bot.store.engine import Connection
 
 SUBSTANCE_CANCELS = 3
 CHAIR_SILENT_S = 300.0
@@ -49,7 +48,7 @@ def wish_in(room: Room, message: Message) -> str | None:
     return None
 
 
-async def begin(c: AsyncConnection, room: Room, *, by: int | None, quote: str | None, at: datetime) -> Change:
+async def begin(c: Connection, room: Room, *, by: int | None, quote: str | None, at: datetime) -> Change:
     """OPEN -> CLOSING; nothing where it is closing already, so any number of wishes make one closing."""
     moved = await meetings.move(
         c, room.id, {MeetingState.OPEN}, MeetingState.CLOSING, closing_since=at, wish_by=by, wish_quote=quote
@@ -63,7 +62,7 @@ def cut_short(room: Room) -> None:
 
 
 async def on_message(
-    c: AsyncConnection, room: Room, message: Message, wish: str | None, change: Change, now: datetime
+    c: Connection, room: Room, message: Message, wish: str | None, change: Change, now: datetime
 ) -> None:
     """What a new message means for the end, in the transaction that stores it."""
     state = room.meeting.state
@@ -82,7 +81,7 @@ async def on_message(
 
 
 async def _in_window(
-    c: AsyncConnection, room: Room, message: Message, wish: bool, now: datetime, change: Change
+    c: Connection, room: Room, message: Message, wish: bool, now: datetime, change: Change
 ) -> None:
     words = _words(room)
     if wish or any(replies.says_yes(message.text, w) or replies.nothing_more(message.text, w) for w in words):
@@ -105,13 +104,13 @@ def after_message(core: Core, room: Room, message: Message) -> None:
         room.substance += all(replies.adds_substance(message.text, w) for w in _words(room))
 
 
-async def _say(c: AsyncConnection, room: Room, key: str, phrase: str, now: datetime, change: Change) -> None:
+async def _say(c: Connection, room: Room, key: str, phrase: str, now: datetime, change: Change) -> None:
     text = phrases.t(phrase, room.meeting.language)
     post = Outgoing(text, Persona.FACILITATOR, room.meeting.language, meeting_id=room.id)
     change.posts |= await put_post(c, room, key, post, now=now, route=Route.CLOSING, source="fixed")
 
 
-async def cancel(c: AsyncConnection, room: Room, now: datetime, change: Change, *, key: str) -> None:
+async def cancel(c: Connection, room: Room, now: datetime, change: Change, *, key: str) -> None:
     """Back to talking: the latch opens, and the room is told so."""
     moved = await meetings.move(
         c,
@@ -130,7 +129,7 @@ async def cancel(c: AsyncConnection, room: Room, now: datetime, change: Change, 
     await _say(c, room, key, "closing.cancelled", now, change)
 
 
-async def expire(c: AsyncConnection, room: Room) -> Meeting | None:
+async def expire(c: Connection, room: Room) -> Meeting | None:
     """READ_BACK -> WRITING."""
     return await meetings.move(c, room.id, {MeetingState.READ_BACK}, MeetingState.WRITING, close_at=None)
 
@@ -151,7 +150,7 @@ async def end(core: Core, room: Room, by: Person, *, now_flag: bool) -> None:
     if now_flag and by.id != room.meeting.chair_id and not by.manager:
         raise NotAllowed("error.only_chair", chair=room.meeting.chair_name)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         if not now_flag:
             return await begin(c, room, by=by.id, quote=None, at=now)
         moved = await meetings.move(
@@ -179,7 +178,7 @@ async def close_now(core: Core, room: Room, by: Person) -> None:
     if not may_close(room, by, now):
         raise NotAllowed("error.only_chair_closes", chair=room.meeting.chair_name)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         return Change(meeting=await expire(c, room))
 
     await core.commit(room, work)
@@ -190,7 +189,7 @@ async def keep_going(core: Core, room: Room, by: Person) -> None:
     if room.meeting.state in (MeetingState.WRITING, MeetingState.CLOSED):
         raise BadInput("error.closed_already")
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = Change()
         stamp = int((room.meeting.closing_since or now).timestamp())
         await cancel(c, room, now, change, key=f"cancelled:{stamp}")
@@ -221,7 +220,7 @@ async def step_read_back(core: Core, room: Room) -> None:
     text, source = thought.final(core)
     finals = [(t, *t.final(core)) for t in replied]
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
         for answered, answer_text, answer_source in finals:
             change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
@@ -254,7 +253,7 @@ async def step_read_back(core: Core, room: Room) -> None:
 async def step_expire(core: Core, room: Room) -> None:
     core.watch("owed", meeting_id=room.id, who="", why="read-back expired")
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         return Change(meeting=await expire(c, room))
 
     await core.commit(room, work)
@@ -274,7 +273,7 @@ async def step_goodbye(core: Core, room: Room) -> None:
     now = core.clock.now()
     text, source = thought.final(core)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
         post = Outgoing(
             text or phrases.t("closing.goodbye", room.meeting.language),

@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.clock import Clock
 from bot.errors import StageError
@@ -15,7 +13,7 @@ from bot.guard.generator import Generator
 from bot.meeting.model import LANGUAGES, Entry, Meeting, Route
 from bot.meeting.words import Words
 from bot.stage import Stage
-from bot.store.engine import Database
+from bot.store.engine import Connection, Database
 
 if TYPE_CHECKING:
     from bot.facilitation.room import Room
@@ -71,7 +69,7 @@ class Core:
         for watcher in self.watchers:
             watcher(kind, facts)
 
-    async def commit(self, room: Room, work: Callable[[AsyncConnection], Awaitable[Change]]) -> Change:
+    async def commit(self, room: Room, work: Callable[[Connection], Awaitable[Change]]) -> Change:
         """Run `work` as one unit and bring the room's cache up to it, in the order of commits.
 
         A caller cancelled in between leaves the room marked stale: whoever comes next reads it anew.

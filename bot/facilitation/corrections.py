@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot.assistant import answers
 from bot.errors import BadInput, NoMeeting
 from bot.facilitation import intake, pointing, recording
@@ -23,6 +21,7 @@ from bot.minutes.message import erratum
 from bot.minutes.seal import SEAL, erratum_rows, seal
 from bot.stage import Seen
 from bot.store import meetings, minutes, transcript
+from bot.store.engine import Connection
 
 _STATES_OF_RECORD = frozenset(
     {MeetingState.OPEN, MeetingState.CLOSING, MeetingState.READ_BACK, MeetingState.STARTING}
@@ -52,7 +51,7 @@ async def _append(core: Core, room: Room, entries: list[NewEntry]) -> list[Entry
         raise BadInput("error.closed_already")
     now = core.clock.now()
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = Change(entries=await intake.append(c, room, entries, now))
         await pointing.point_out(c, room, change, now)
         return change
@@ -82,7 +81,7 @@ async def record(
     text = _words(message.text)
     now = core.clock.now()
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         if await transcript.opted_out(c, room.meeting.guild_id, seen.author_id):
             raise BadInput("error.author_opted_out")
         return Change(value=await transcript.add(c, message, room.meeting.guild_id))
@@ -130,7 +129,7 @@ async def record(
         ),
     )
 
-    async def react(c: AsyncConnection) -> Change:
+    async def react(c: Connection) -> Change:
         return Change(
             posts=await intake.put_reaction(c, room, message.message_id, recording.EMOJI[kind], now)
         )
@@ -176,7 +175,7 @@ async def amend(core: Core, meeting_id: int, by: Person, text: str, interaction_
     room = Room(core, meeting)
     await room.reload()
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         added = await minutes.add_erratum(
             c,
             guild_id=meeting.guild_id,
@@ -314,7 +313,7 @@ async def ask(core: Core, room: Room, by: Person, question: str, interaction_id:
     thought = await answers.answer(core, room, await material(core, room), asked)
     text, _ = thought.final(core)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         return await record_thought(c, room, thought)
 
     await core.commit(room, work)

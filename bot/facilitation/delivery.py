@@ -12,14 +12,13 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot.facilitation.core import Change, Core
 from bot.facilitation.room import KEY_KICKOFF, KEY_MINUTES, Room
 from bot.meeting.model import MeetingState, Persona, Route
 from bot.meeting.text import squeeze
 from bot.stage import Attachment, Busy, Button, Embed, Outgoing, Place, Refused, Seen, Uncertain
 from bot.store import meetings, outbox
+from bot.store.engine import Connection
 from bot.store.outbox import Post
 from bot.supervision import log_failure
 
@@ -33,7 +32,7 @@ def snowflake(at: datetime) -> int:
 
 
 async def put_post(
-    c: AsyncConnection,
+    c: Connection,
     room: Room,
     key: str,
     post: Outgoing,
@@ -170,7 +169,7 @@ async def _place(core: Core, room: Room, row: Post) -> Place:
             room.place
         )  # no right to open threads, or none exist here: the minutes go to the channel itself
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         return Change(meeting=await meetings.update(c, room.id, thread_id=place.channel_id))
 
     await core.commit(room, work)
@@ -191,7 +190,7 @@ async def _record(core: Core, room: Room, row: Post, message_id: int, place: Pla
     now = core.clock.now()
     meeting = room.meeting
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         first = await outbox.sent(c, row.id, message_id, now)
         change = Change(value=first)
         if first and row.key == KEY_KICKOFF:
@@ -228,7 +227,7 @@ async def _refused(core: Core, room: Room, row: Post, refused: Refused) -> None:
     log_failure(f"post {row.key} of meeting {room.id} was refused ({refused.reason})", refused)
     now = core.clock.now()
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         await outbox.fail(c, row.id, refused.reason, now)
         return Change()
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.facilitation import closing, pointing, recording
 from bot.facilitation.core import Change, Core
@@ -16,6 +14,7 @@ from bot.meeting.model import Entry, EntryKind, MeetingState, Message, NewEntry,
 from bot.meeting.text import strip_invisible
 from bot.stage import Seen
 from bot.store import ledger, outbox, transcript
+from bot.store.engine import Connection
 
 CONFIRM, OBJECT = "✅", "❌"
 VOTES = {"👍": 1.0, "👎": -1.0}
@@ -40,7 +39,7 @@ def frozen(room: Room) -> bool:
     return KEY_MINUTES in room.keys
 
 
-async def put_reaction(c: AsyncConnection, room: Room, message_id: int, emoji: str, now: datetime) -> bool:
+async def put_reaction(c: Connection, room: Room, message_id: int, emoji: str, now: datetime) -> bool:
     """Our reaction on a message, through the outbox like everything the room relies on."""
     post = await outbox.put(
         c,
@@ -64,7 +63,7 @@ async def put_reaction(c: AsyncConnection, room: Room, message_id: int, emoji: s
     return post is not None
 
 
-async def append(c: AsyncConnection, room: Room, entries: list[NewEntry], now: datetime) -> list[Entry]:
+async def append(c: Connection, room: Room, entries: list[NewEntry], now: datetime) -> list[Entry]:
     if not entries:
         return []
     return await ledger.append(c, room.meeting.guild_id, room.id, entries, now, room.core.salt)
@@ -78,7 +77,7 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
     now = core.clock.now()
     wish = closing.wish_in(room, message)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         if frozen(room) or await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
             return Change()
         if not await transcript.add(c, message, room.meeting.guild_id):
@@ -121,7 +120,7 @@ def addressed(seen: Seen) -> str | None:
 async def edited(core: Core, room: Room, message_id: int, text: str, at: datetime) -> None:
     now = core.clock.now()
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         before = await transcript.edit(c, room.id, message_id, strip_invisible(text), at)
         after = await transcript.get(c, room.id, message_id)
         if before is None or after is None or frozen(room):
@@ -139,7 +138,7 @@ async def edited(core: Core, room: Room, message_id: int, text: str, at: datetim
 
 
 async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None:
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         before = await transcript.delete(c, room.id, message_id, at)
         if before is None:
             return Change()
@@ -161,7 +160,7 @@ async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji
     now = core.clock.now()
     plain = emoji.replace("\ufe0f", "")
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         if await transcript.opted_out(c, room.meeting.guild_id, person.id):
             return Change()
         changed = await transcript.react(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot.clock import Scheduler
 from bot.errors import BadInput, NoMeeting, StageError
 from bot.facilitation import closing, corrections, intake, opening, steps, timekeeper
@@ -17,6 +15,7 @@ from bot.facilitation.room import KEY_KICKOFF, Room
 from bot.meeting.model import Entry, EntryKind, Language, LedgerView, Meeting, MeetingState, Message
 from bot.stage import Place, Refused, Seen
 from bot.store import meetings, servers, transcript
+from bot.store.engine import Connection
 from bot.supervision import log_failure
 
 BACKFILL_AGAIN = 100  # stored messages looked at again after a gap, for edits and deletions missed
@@ -215,7 +214,7 @@ class Meetings:
         if KEY_KICKOFF not in room.keys or room.meeting.state is MeetingState.STARTING:
             return
 
-        async def known(c: AsyncConnection) -> list[Message]:
+        async def known(c: Connection) -> list[Message]:
             return list(await transcript.recent(c, room.id, BACKFILL_AGAIN))
 
         stored = await self._core.db.unit(known)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.errors import BadInput
 from bot.facilitation.board import kickoff
@@ -19,6 +17,7 @@ from bot.meeting.model import LANGUAGES, EntryKind, Language, Meeting, NewEntry,
 from bot.meeting.text import strip_invisible
 from bot.stage import Outgoing
 from bot.store import ledger, meetings, servers
+from bot.store.engine import Connection
 
 SHORTEST, LONGEST = 1, 12 * 60
 TITLE_CHARACTERS = 100  # a thread's name
@@ -43,7 +42,7 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
     now = core.clock.now()
     guild = request.place.guild_id
 
-    async def work(c: AsyncConnection) -> tuple[Meeting, bool]:
+    async def work(c: Connection) -> tuple[Meeting, bool]:
         settings = await servers.get(c, guild)
         meeting = await meetings.create(
             c,
@@ -111,7 +110,7 @@ async def step_opening(core: Core, room: Room) -> None:
     now = core.clock.now()
     text, source = thought.final(core)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
         post = Outgoing(text or fallback, Persona.FACILITATOR, language, meeting_id=room.id)
         change.posts |= await put_post(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.facilitation.core import Change
 from bot.facilitation.delivery import put_post
@@ -13,9 +11,10 @@ from bot.facilitation.room import Room
 from bot.meeting.display import brief
 from bot.meeting.model import EntryKind, Persona, Route
 from bot.stage import Outgoing
+from bot.store.engine import Connection
 
 
-async def point_out(c: AsyncConnection, room: Room, change: Change, now: datetime) -> None:
+async def point_out(c: Connection, room: Room, change: Change, now: datetime) -> None:
     """One post for each decision that `change` brings into conflict; it names both sides and asks people to settle it."""
     if not change.entries:
         return

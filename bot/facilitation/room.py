@@ -6,8 +6,6 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.clock import Deadline
 from bot.errors import StoreError
@@ -19,6 +17,7 @@ from bot.meeting.model import Entry, LedgerView, Meeting, MeetingState, Message,
 from bot.meeting.schedule import BOARD_EVERY, RoomState, Step, next_step
 from bot.stage import Outgoing, Place
 from bot.store import ledger, meetings, overview, servers, transcript
+from bot.store.engine import Connection
 
 KEY_OPENING, KEY_GOODBYE, KEY_MINUTES, KEY_KICKOFF = "opening", "goodbye", "minutes", "kickoff"
 
@@ -124,7 +123,7 @@ class Room:
     def _folded(self, entries: list[Entry]) -> LedgerView:
         return with_conflicts(folding.fold(entries), self.memo)
 
-    async def _load(self, c: AsyncConnection) -> bool:
+    async def _load(self, c: Connection) -> bool:
         """Fill the cache; True where the outbox has something to send."""
         found = await meetings.get(c, self.meeting.id)
         if found is None:
@@ -162,7 +161,7 @@ class Room:
             await self._recount_substance(c)
         return any(p.state == "pending" for p in posts)
 
-    async def _recount_substance(self, c: AsyncConnection) -> None:
+    async def _recount_substance(self, c: Connection) -> None:
         words = phrases.words(self.meeting.language)
         back = [
             p for p in await overview.posts(c, self.id) if p.key.startswith("read_back:") and p.message_id

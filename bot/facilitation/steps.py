@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.errors import StageError
 from bot.facilitation import closing, opening, timekeeper, turn
@@ -19,6 +17,7 @@ from bot.meeting.schedule import StepKind
 from bot.minutes.draft import link, step_draft
 from bot.stage import Attachment, Busy, Outgoing, Refused
 from bot.store import meetings, minutes, outbox
+from bot.store.engine import Connection
 from bot.supervision import log_failure
 
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
@@ -95,7 +94,7 @@ async def _new_board(core: Core, room: Room, shown: Outgoing, now: datetime) -> 
     """Edits of messages older than an hour are limited (30046): the board goes on in a new message."""
     number = sum(key.startswith("board:") for key in room.keys) + 1
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         return Change(posts=await put_post(c, room, f"board:{number}", shown, now=now, route=None))
 
     await core.commit(room, work)
@@ -107,7 +106,7 @@ async def step_finish(core: Core, room: Room) -> None:
     row = await core.db.unit(lambda c: outbox.get(c, room.id, KEY_MINUTES))
     undelivered = row is not None and row.state == "failed"
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = Change(
             meeting=await meetings.move(
                 c, room.id, {MeetingState.WRITING}, MeetingState.CLOSED, closed_at=now
@@ -123,7 +122,7 @@ async def step_finish(core: Core, room: Room) -> None:
         await step_board(core, room)
 
 
-async def _offer_to_chair(c: AsyncConnection, room: Room, now: datetime, change: Change) -> None:
+async def _offer_to_chair(c: Connection, room: Room, now: datetime, change: Change) -> None:
     """The channel or thread is gone or closed to us: the chair gets the minutes directly, `/minutes show` has them."""
     meeting = room.meeting
     stored = await minutes.get(c, room.id)
@@ -145,7 +144,7 @@ async def give_up_on_channel(core: Core, room: Room) -> None:
     """The channel is gone or closed to us: what was recorded becomes minutes all the same."""
     now = core.clock.now()
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         return Change(
             meeting=await meetings.move(
                 c,
@@ -164,7 +163,7 @@ async def abandon(core: Core, room: Room) -> None:
     """The kickoff could not be posted: the meeting never came to be."""
     now = core.clock.now()
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         return Change(
             meeting=await meetings.move(
                 c, room.id, {MeetingState.STARTING}, MeetingState.CLOSED, closed_at=now

@@ -9,7 +9,6 @@ from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot import phrases
 from bot.clock import Deadline
@@ -28,6 +27,7 @@ from bot.meeting.model import EntryKind, Message, NewEntry, OwnPost, Persona, Ph
 from bot.prompts import builder
 from bot.prompts.outputs import TurnOut
 from bot.store import generations, ledger, outbox, transcript
+from bot.store.engine import Connection
 
 HISTORY = 400  # messages loaded for a prompt; the builder shows the window that SPEC 4 names
 UNREAD_AT_ONCE = 200
@@ -72,7 +72,7 @@ class Material:
 
 
 async def material(core: Core, room: Room, limit: int = HISTORY) -> Material:
-    async def work(c: AsyncConnection) -> Material:
+    async def work(c: Connection) -> Material:
         unread = await transcript.after(c, room.id, room.meeting.cursor, UNREAD_AT_ONCE)
         last = unread[-1].message_id if unread else None
         recent = [
@@ -293,7 +293,7 @@ def _tell(core: Core, room: Room, thought: Thought) -> None:
     )
 
 
-async def record(c: AsyncConnection, room: Room, thought: Thought) -> Change:
+async def record(c: Connection, room: Room, thought: Thought) -> Change:
     """Store the generation and its entries; reactions show people what was found, so that they can confirm it."""
     meeting = room.meeting
     thought.generation_id = await generations.record(
@@ -314,7 +314,7 @@ async def record(c: AsyncConnection, room: Room, thought: Thought) -> Change:
     return Change(entries=stored, posts=posts)
 
 
-async def put_model_reaction(c: AsyncConnection, room: Room, message_id: int, now: datetime) -> bool:
+async def put_model_reaction(c: Connection, room: Room, message_id: int, now: datetime) -> bool:
     from bot.facilitation.intake import put_reaction
 
     return await put_reaction(c, room, message_id, recording.MODEL_EMOJI, now)

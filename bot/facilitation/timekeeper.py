@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from datetime import datetime, timedelta
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.errors import BadInput
 from bot.facilitation import closing
@@ -18,6 +16,7 @@ from bot.meeting.model import MeetingState, Persona, Route
 from bot.meeting.schedule import due_notices, notices
 from bot.stage import Outgoing
 from bot.store import meetings
+from bot.store.engine import Connection
 
 NOTICE_S = 15.0
 LATE = timedelta(seconds=45)  # a notice later than this names the minutes that are really left
@@ -62,7 +61,7 @@ async def step_notice(core: Core, room: Room) -> None:
     text, source = thought.final(core)
     posted = core.clock.now()
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
         fresh = False
         for notice in due:
@@ -101,7 +100,7 @@ async def extend(core: Core, room: Room, minutes: int) -> datetime:
     if minutes < 1 or end - meeting.started_at > LONGEST:
         raise BadInput("error.extend_range", hours=int(LONGEST.total_seconds() // 3600))
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = Change()
         if room.meeting.closing:
             stamp = int((room.meeting.closing_since or now).timestamp())
@@ -123,7 +122,7 @@ async def step_quiet_ask(core: Core, room: Room) -> None:
     now = core.clock.now()
     text = phrases.t("closing.quiet_ask", room.meeting.language)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = Change(meeting=await meetings.update(c, room.id, quiet_asked_at=now))
         post = Outgoing(text, Persona.FACILITATOR, room.meeting.language, meeting_id=room.id)
         change.posts |= await put_post(c, room, "quiet_ask", post, now=now, route=Route.TURN, source="fixed")

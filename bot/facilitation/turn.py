@@ -6,8 +6,6 @@ import asyncio
 import re
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.assistant import answers
 from bot.facilitation import closing, pointing
@@ -21,6 +19,7 @@ from bot.meeting.model import LANGUAGES, MeetingState, Message, Persona, Route
 from bot.meeting.text import fold, squeeze
 from bot.stage import BOT_NAME, Outgoing
 from bot.store import meetings, transcript
+from bot.store.engine import Connection
 
 _MENTION = re.compile(rf"(?<![a-z0-9._%+-])@\s?{BOT_NAME.lower()}(?![a-z0-9_-])")
 OVERTAKEN = 3  # an unprompted draft that so many newer messages have overtaken is dropped (SPEC 2.3)
@@ -67,7 +66,7 @@ async def _settle(
     unprompted = not addressed and not room.one_person
     finals = [(t, *t.final(core)) for t in replied]
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         newer = await transcript.after(c, room.id, thought.read_to)
         change = await record(c, room, thought)
         await pointing.point_out(c, room, change, now)
@@ -108,7 +107,7 @@ def _may_speak(room: Room, now: datetime, newer: int, unprompted: bool) -> bool:
 
 
 async def _put(
-    c: AsyncConnection, room: Room, thought: Thought, text: str, source: str, now: datetime, unprompted: bool
+    c: Connection, room: Room, thought: Thought, text: str, source: str, now: datetime, unprompted: bool
 ) -> bool:
     language = room.meeting.language
     hands_off = hand_off(text) and not room.meeting.closing
@@ -161,7 +160,7 @@ async def step_assist(core: Core, room: Room) -> None:
     now = core.clock.now()
     text, source = thought.final(core)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
         change.posts |= await answers.put(c, room, thought, text, source, now, key=f"assist:{key}")
         return change

@@ -6,8 +6,6 @@ import json
 from functools import partial
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot import phrases
 from bot.errors import BadInput, NoMeeting
 from bot.facilitation.core import Core
@@ -17,6 +15,7 @@ from bot.minutes import document as documents
 from bot.minutes.message import minutes_outgoing
 from bot.stage import Outgoing, Place
 from bot.store import meetings, minutes
+from bot.store.engine import Connection
 from bot.store.minutes import StoredMinutes
 
 FORMS = ("md", "json", "csv")
@@ -42,7 +41,7 @@ class Minutes:
     async def _find(self, place: Place, meeting_id: int | None) -> tuple[Meeting, StoredMinutes]:
         """Of this channel alone: what another channel holds, a member may not be allowed to read."""
 
-        async def work(c: AsyncConnection) -> tuple[Meeting | None, StoredMinutes | None]:
+        async def work(c: Connection) -> tuple[Meeting | None, StoredMinutes | None]:
             if meeting_id is None:
                 meeting = await meetings.latest_in(c, place.guild_id, place.channel_id)
             else:

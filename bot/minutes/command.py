@@ -9,15 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot.errors import KetsugiError
 from bot.meeting.model import Meeting
 from bot.minutes.archive import file_of
 from bot.minutes.verify import Fault, faults
 from bot.settings import Settings
 from bot.store import audit, meetings, minutes
-from bot.store.engine import Database
+from bot.store.engine import Connection, Database
 from bot.store.minutes import StoredMinutes
 
 T = TypeVar("T")
@@ -44,7 +42,7 @@ def verify(database: str | None, meeting: int | None, now: datetime | None = Non
     return 0
 
 
-async def _verify(c: AsyncConnection, meeting: int | None, now: datetime) -> tuple[int, list[Fault]]:
+async def _verify(c: Connection, meeting: int | None, now: datetime) -> tuple[int, list[Fault]]:
     wanted = [n for n in await audit.meeting_ids(c) if meeting in (None, n)]
     found: list[Fault] = []
     for number in wanted:
@@ -73,11 +71,11 @@ def export(meeting: int, form: str, out: Path | None, database: str | None) -> i
     return 0
 
 
-async def _stored(c: AsyncConnection, meeting: int) -> tuple[Meeting | None, StoredMinutes | None]:
+async def _stored(c: Connection, meeting: int) -> tuple[Meeting | None, StoredMinutes | None]:
     return await meetings.get(c, meeting), await minutes.get(c, meeting)
 
 
-async def _read(url: str | None, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+async def _read(url: str | None, work: Callable[[Connection], Awaitable[T]]) -> T:
     if url is not None and "://" not in url:
         url = f"sqlite+aiosqlite:///{url}"
     database = Database(url or Settings().database_url, read_only=True)

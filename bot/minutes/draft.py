@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pydantic import BaseModel
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot import phrases
 from bot.facilitation.core import Change, Core
@@ -29,6 +28,7 @@ from bot.minutes.seal import SEAL, seal
 from bot.prompts import builder
 from bot.prompts.outputs import MinutesOut
 from bot.store import generations, ledger, meetings, minutes, transcript
+from bot.store.engine import Connection
 
 CATCH_UP_S = 25.0  # one part; the whole has `minutes_deadline_s`
 PROSE_S = 40.0
@@ -74,7 +74,7 @@ async def _catch_up(core: Core, room: Room) -> None:
             seconds=max(1.0, min(CATCH_UP_S, left)),
         )
 
-        async def work(c: AsyncConnection, thought: Thought = thought) -> Change:
+        async def work(c: Connection, thought: Thought = thought) -> Change:
             change = await record(c, room, thought)
             change.meeting = await meetings.update(c, room.id, cursor=thought.read_to)
             return change
@@ -164,7 +164,7 @@ async def _freeze(core: Core, room: Room, written: Written) -> None:
     meeting, language = room.meeting, room.meeting.language
     say = partial(_say, language)
 
-    async def work(c: AsyncConnection) -> Change:
+    async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
         prose, omitted = written.prose, written.omitted
         if len(room.entries) != written.judged and not written.holds():
@@ -219,7 +219,7 @@ def link(guild_id: int, channel_id: int, message_id: int) -> str:
     return f"https://discord.com/channels/{guild_id}/{channel_id}/{message_id}"
 
 
-async def _how(c: AsyncConnection, room: Room, omitted: str | None, digest: str) -> documents.How:
+async def _how(c: Connection, room: Room, omitted: str | None, digest: str) -> documents.How:
     made = await generations.everything(c, room.id)
     versions = {
         f"{g.model} ({a.version})" if a.version and a.version != g.model else g.model

@@ -14,8 +14,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bot.facilitation.clashes import ConflictMemo, with_conflicts
 from bot.facilitation.delivery import outgoing_of
 from bot.facilitation.room import KEY_MINUTES
@@ -28,6 +26,7 @@ from bot.minutes.draft import link
 from bot.minutes.message import FILE
 from bot.minutes.seal import SEAL, erratum_rows, seal
 from bot.store import audit, ledger, meetings, minutes, outbox, servers
+from bot.store.engine import Connection
 from bot.store.minutes import Erratum, StoredMinutes
 from bot.store.outbox import Post
 
@@ -80,7 +79,7 @@ class _Record:
     start: str  # digest of the empty ledger
 
 
-async def faults(c: AsyncConnection, meeting_id: int, now: datetime) -> list[Fault]:
+async def faults(c: Connection, meeting_id: int, now: datetime) -> list[Fault]:
     """What is wrong with one meeting, the first broken link first; [] = everything holds.
 
     A chain that is broken is the only fault named: nothing else can be relied on then.
@@ -95,7 +94,7 @@ async def faults(c: AsyncConnection, meeting_id: int, now: datetime) -> list[Fau
         return [Fault(meeting_id, None, f"its rows cannot be read ({type(error).__name__})")]
 
 
-async def _read(c: AsyncConnection, meeting_id: int, now: datetime) -> _Record:
+async def _read(c: Connection, meeting_id: int, now: datetime) -> _Record:
     meeting = await meetings.get(c, meeting_id)
     assert meeting is not None  # the chain was looked at before
     days = (await servers.get(c, meeting.guild_id)).transcript_days

@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 for _talkative in ("aiosqlite", "sqlalchemy.engine.Engine"):
     logging.getLogger(_talkative).addFilter(lambda record: record.levelno > logging.DEBUG)
 T = TypeVar("T")
+Connection = AsyncConnection  # the name by which use cases know it: SQLAlchemy itself stays in the store
 Hook = Callable[[str], None]
 Work = Callable[[AsyncConnection], Awaitable[T]]
 
