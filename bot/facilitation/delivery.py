@@ -232,7 +232,8 @@ async def _refused(core: Core, room: Room, row: Post, refused: Refused) -> None:
         return Change()
 
     await core.commit(room, work)
-    if row.kind in ("post", "minutes"):
+    # One post that Discord takes as malformed stops nothing; a channel that takes none ends the meeting.
+    if row.kind in ("post", "minutes") and (refused.reason != "invalid" or row.key == KEY_KICKOFF):
         room.unreachable = refused.reason
     if row.key == KEY_MINUTES:
         room.minutes_sent = True  # kept, shown by /minutes show and offered to the chair

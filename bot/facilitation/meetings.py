@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import asyncio
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from bot.clock import Scheduler
 from bot.errors import BadInput, NoMeeting, StageError
 from bot.facilitation import closing, corrections, intake, opening, steps, timekeeper
 from bot.facilitation.core import Core
-from bot.facilitation.delivery import deliver, snowflake
+from bot.facilitation.delivery import RETRY, deliver, snowflake
 from bot.facilitation.requests import Person, StartRequest, Status
-from bot.facilitation.room import KEY_KICKOFF, Room
+from bot.facilitation.room import Room
 from bot.meeting.model import Entry, EntryKind, Language, LedgerView, Meeting, MeetingState, Message
 from bot.stage import Place, Refused, Seen
-from bot.store import meetings, servers, transcript
+from bot.store import meetings, outbox, servers, transcript
 from bot.store.engine import Connection
 from bot.supervision import log_failure
 
@@ -29,6 +30,7 @@ class Meetings:
         self._default_language = default_language
         self._rooms: dict[int, Room] = {}
         self._by_place: dict[Place, int] = {}
+        self._reading: set[int] = set()  # rooms whose gap is being read
         self._scheduler = Scheduler(core.clock, self._step)
         core.arm = self._scheduler.arm
 
@@ -36,7 +38,8 @@ class Meetings:
 
     def _keep(self, room: Room) -> None:
         self._rooms[room.id] = room
-        self._by_place[room.place] = room.id
+        if room.meeting.state is not MeetingState.CLOSED:
+            self._by_place[room.place] = room.id
 
     def _at(self, place: Place) -> Room | None:
         """The open meeting of a channel; its minutes thread is no part of it."""
@@ -53,7 +56,13 @@ class Meetings:
         room = self._rooms.get(meeting_id)
         if room is None:
             return None
+        if room.id in self._reading:
+            return self._core.clock.now() + timedelta(seconds=1)
+        if room.gap and room.gap_at is not None and room.gap_at <= self._core.clock.now():
+            await self._read_gap(room)
         again = await steps.run(self._core, room)
+        if room.gap and room.gap_at is not None and room.meeting.state is not MeetingState.STARTING:
+            again = room.gap_at if again is None else min(again, room.gap_at)
         if room.meeting.state is MeetingState.CLOSED and room.deliver_at is None and again is None:
             self._rooms.pop(room.id, None)
             if self._by_place.get(room.place) == room.id:
@@ -148,7 +157,12 @@ class Meetings:
     async def correct(self, meeting_id: int, by: Person, text: str, interaction_id: int) -> list[Entry]:
         room = self._rooms.get(meeting_id)
         if room is None or room.meeting.state is MeetingState.CLOSED:
-            return await corrections.amend(self._core, meeting_id, by, text, interaction_id)
+            try:
+                return await corrections.amend(self._core, meeting_id, by, text, interaction_id)
+            finally:
+                await self._take_up_unsettled()  # where Discord wants a pause, the erratum goes out later
+                if (later := self._rooms.get(meeting_id)) is not None:
+                    later.rearm()
         return await corrections.correct(self._core, room, by, text, interaction_id)
 
     async def revise(self, place: Place, number: int, text: str, by: Person, interaction_id: int) -> Entry:
@@ -191,28 +205,56 @@ class Meetings:
 
     async def recover(self) -> None:
         """After READY and RESUMED: take up open meetings, read what was missed, let the clock go on."""
-        found = await self._core.db.unit(meetings.open_all)
+        await self._take_up(await self._core.db.unit(meetings.open_all))
+        await self._take_up_unsettled()
+        rooms = [room for room in self._rooms.values() if room.meeting.state is not MeetingState.CLOSED]
+        for room in rooms:
+            room.gap, room.gap_tries, room.gap_at = True, 0, self._core.clock.now()
+        await asyncio.gather(*(self._read_gap(room) for room in rooms))
+        for room in list(self._rooms.values()):
+            room.rearm()
+
+    async def _take_up(self, found: Iterable[Meeting]) -> None:
         for meeting in found:
             if meeting.id not in self._rooms:
                 room = Room(self._core, meeting)
                 await room.reload()
                 self._keep(room)
-        for room in list(self._rooms.values()):
-            await self._guarded(room, self._backfill)
-            room.rearm()
 
-    async def _guarded(self, room: Room, work: Callable[[Room], Awaitable[None]]) -> None:
+    async def _take_up_unsettled(self) -> None:
+        """Closed meetings may owe posts too: the minutes offered to the chair, an erratum."""
+
+        async def work(c: Connection) -> list[Meeting]:
+            found = [await meetings.get(c, meeting_id) for meeting_id in await outbox.unsettled(c)]
+            return [meeting for meeting in found if meeting is not None]
+
+        await self._take_up(await self._core.db.unit(work))
+
+    async def _read_gap(self, room: Room) -> None:
+        """Read what was missed, again at `gap_at` where that fails; a kickoff that may stand is looked for first."""
+        if room.id in self._reading:
+            return
+        self._reading.add(room.id)
         try:
-            await work(room)
+            if room.meeting.state is MeetingState.STARTING:
+                await deliver(self._core, room)
+            if room.meeting.state is not MeetingState.STARTING:
+                await self._backfill(room)
+                room.gap = False
         except StageError as error:
             log_failure(f"history of meeting {room.id} could not be read", error)
-            if isinstance(error, Refused) and error.reason in ("gone", "forbidden"):
-                room.unreachable = error.reason
+            pause = RETRY[min(room.gap_tries, len(RETRY) - 1)]
+            room.gap_at = self._core.clock.now() + timedelta(seconds=pause)
+            room.gap_tries += 1
+            if isinstance(error, Refused):
+                room.gap = False
+                if error.reason in ("gone", "forbidden"):
+                    room.unreachable = error.reason
+        finally:
+            self._reading.discard(room.id)
 
     async def _backfill(self, room: Room) -> None:
         """Messages, edits and deletions of a gap, by message id."""
-        if KEY_KICKOFF not in room.keys or room.meeting.state is MeetingState.STARTING:
-            return
 
         async def known(c: Connection) -> list[Message]:
             return list(await transcript.recent(c, room.id, BACKFILL_AGAIN))

@@ -20,6 +20,7 @@ from bot.store import ledger, meetings, overview, servers, transcript
 from bot.store.engine import Connection
 
 KEY_OPENING, KEY_GOODBYE, KEY_MINUTES, KEY_KICKOFF = "opening", "goodbye", "minutes", "kickoff"
+GAP_TRIES = 4  # failures to read a gap, 15 s in all, until the room goes on without it
 
 
 @dataclass
@@ -63,6 +64,9 @@ class Room:
     retention_days: int = 90
     progress: str | None = None  # what the board says while minutes are written
     unreachable: str | None = None
+    gap: bool = False  # the channel's history has yet to be read for what was missed
+    gap_tries: int = 0
+    gap_at: datetime | None = None  # when reading it is tried again
     stale: bool = False
     write: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadline: Deadline | None = None  # of the generation under way
@@ -86,6 +90,11 @@ class Room:
     @property
     def ranked_speakers(self) -> tuple[Speaker, ...]:
         return tuple(sorted(self.speakers.values(), key=lambda s: (-s.characters, s.user_id)))
+
+    @property
+    def holding(self) -> bool:
+        """Nothing is thought, closed or written while what was missed may still be read: it may change all of it."""
+        return self.gap and self.gap_tries < GAP_TRIES and self.meeting.state is not MeetingState.STARTING
 
     @property
     def one_person(self) -> bool:

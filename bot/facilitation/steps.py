@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot import phrases
@@ -10,12 +11,12 @@ from bot.errors import StageError
 from bot.facilitation import closing, opening, timekeeper, turn
 from bot.facilitation.board import board
 from bot.facilitation.core import Change, Core
-from bot.facilitation.delivery import deliver, put_post
+from bot.facilitation.delivery import RETRY, deliver, put_post
 from bot.facilitation.room import KEY_MINUTES, Room
-from bot.meeting.model import MeetingState, Persona, Route
+from bot.meeting.model import Meeting, MeetingState, Persona, Route
 from bot.meeting.schedule import StepKind
 from bot.minutes.draft import link, step_draft
-from bot.stage import Attachment, Busy, Outgoing, Refused
+from bot.stage import Attachment, Busy, Outgoing, Refused, Uncertain
 from bot.store import meetings, minutes, outbox
 from bot.store.engine import Connection
 from bot.supervision import log_failure
@@ -29,6 +30,8 @@ async def run(core: Core, room: Room) -> datetime | None:
     try:
         await room.freshen()
         for _ in range(STEPS_AT_ONCE):
+            if room.holding:
+                return room.gap_at
             if room.unreachable is not None and room.meeting.state is not MeetingState.WRITING:
                 await give_up_on_channel(core, room)
             step = room.next()
@@ -69,8 +72,8 @@ async def step_board(core: Core, room: Room) -> None:
         room.board_dirty = True
 
 
-async def board_now(core: Core, room: Room, now: datetime) -> Outgoing:
-    meeting = room.meeting
+async def board_now(core: Core, room: Room, now: datetime, meeting: Meeting | None = None) -> Outgoing:
+    meeting = meeting or room.meeting
     minutes_link = None
     if room.minutes_sent:
         row = await core.db.unit(lambda c: outbox.get(c, room.id, KEY_MINUTES))
@@ -105,6 +108,9 @@ async def step_finish(core: Core, room: Room) -> None:
     now = core.clock.now()
     row = await core.db.unit(lambda c: outbox.get(c, room.id, KEY_MINUTES))
     undelivered = row is not None and row.state == "failed"
+    room.progress = None
+    if room.unreachable is None:
+        await _last_board(core, room, now)
 
     async def work(c: Connection) -> Change:
         change = Change(
@@ -117,9 +123,27 @@ async def step_finish(core: Core, room: Room) -> None:
         return change
 
     await core.commit(room, work)
-    room.progress = None
-    if room.board_message_id is not None and room.unreachable is None:
-        await step_board(core, room)
+
+
+async def _last_board(core: Core, room: Room, now: datetime) -> None:
+    """The board says that the meeting is closed before the row does: a crash in between does it once more."""
+    if room.board_message_id is None:
+        return
+    meeting = replace(room.meeting, state=MeetingState.CLOSED, closed_at=now)
+    shown = await board_now(core, room, now, meeting)
+    for pause in RETRY[:5]:
+        try:
+            await core.stage.edit(room.place, room.board_message_id, shown)
+            core.watch("board", meeting_id=room.id, message_id=room.board_message_id)
+            return
+        except Refused as refused:
+            if refused.reason == "too_old":
+                await _new_board(core, room, shown, now)
+            return
+        except Busy as busy:
+            await core.clock.sleep(max(pause, min(busy.retry_after, RETRY[-1])), "the last board")
+        except Uncertain:
+            await core.clock.sleep(pause, "the last board")
 
 
 async def _offer_to_chair(c: Connection, room: Room, now: datetime, change: Change) -> None:
@@ -129,7 +153,7 @@ async def _offer_to_chair(c: Connection, room: Room, now: datetime, change: Chan
     if stored is None:
         return
     post = Outgoing(
-        phrases.t("post.minutes_by_dm", meeting.language, title=meeting.title),
+        phrases.t("post.minutes_by_dm", meeting.language, title=display(meeting.title)),
         Persona.ASSISTANT,
         meeting.language,
         files=(Attachment("minutes.md", stored.text.encode()),),
@@ -142,6 +166,9 @@ async def _offer_to_chair(c: Connection, room: Room, now: datetime, change: Chan
 
 async def give_up_on_channel(core: Core, room: Room) -> None:
     """The channel is gone or closed to us: what was recorded becomes minutes all the same."""
+    if room.meeting.state is MeetingState.STARTING:
+        await abandon(core, room)
+        return
     now = core.clock.now()
 
     async def work(c: Connection) -> Change:

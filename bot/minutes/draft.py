@@ -40,6 +40,8 @@ async def step_draft(core: Core, room: Room) -> None:
     await _catch_up(core, room)
     left = core.limits.minutes_deadline_s - (core.clock.now() - started).total_seconds()
     written = await _prose(core, room, max(2.0, min(PROSE_S, left - 5)))
+    if room.holding:
+        return  # something was missed meanwhile: it is read first, and the draft is made anew
     await _freeze(core, room, written)
 
 

@@ -153,6 +153,12 @@ async def due(c: AsyncConnection, meeting_id: int) -> list[Post]:
     return await _with_files(c, (await c.execute(query)).all())
 
 
+async def unsettled(c: AsyncConnection) -> list[int]:
+    """Ids of the meetings, closed ones too, that still owe a post: what a restart has to send."""
+    query = sa.select(_posts.c.meeting_id).where(_posts.c.state == "pending").distinct()
+    return sorted((await c.execute(query)).scalars())
+
+
 async def get(c: AsyncConnection, meeting_id: int, key: str) -> Post | None:
     query = sa.select(_posts).where(_posts.c.meeting_id == meeting_id, _posts.c.key == key)
     return next(iter(await _with_files(c, (await c.execute(query)).all())), None)

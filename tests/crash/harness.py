@@ -243,7 +243,6 @@ class Run:
         self.tap.world = self.world
         self.out = Outcome(self.world, self.tap.points)
         self.app: App | None = None
-        self._begun = 0.0
         self._owed: list[Act] = []  # commands and reactions whose answer never came: people try again
         self._next = 0
         self._interaction = 5000
@@ -257,9 +256,9 @@ class Run:
     async def play(self) -> Outcome:
         with watching() as errors:
             try:
-                await self._live(first=True)
-                while self._next < len(self.acts):
-                    if not await self._wait_until(self.acts[self._next].at):
+                await self._live()
+                while self._next < len(self.acts) and not self._refused():
+                    if not await self._wait_until(self._due()):
                         await self._come_back()
                         continue
                     act = self.acts[self._next]
@@ -272,7 +271,7 @@ class Run:
         self.out.errors = list(errors)
         return self.out
 
-    async def _live(self, *, first: bool = False) -> None:
+    async def _live(self) -> None:
         """Start a process and let it recover; it may die on the way, and comes back then."""
         self.tap.revive()
         app = build(
@@ -284,7 +283,7 @@ class Run:
         await app.open()
         app.db.hooks.append(self.tap.commit)
         app.attach(Link(self.world, self.tap, fresh_nonces=self.fresh_nonces, blind=self.blind))
-        if not await self._carefully(self._begin(app) if first else app.meetings.recover()):
+        if not await self._carefully(self._begin(app)):
             await self._come_back()
             return
         owed, self._owed = self._owed, []
@@ -297,14 +296,20 @@ class Run:
 
     async def _begin(self, app: App) -> None:
         await app.meetings.recover()
-        await app.meetings.start(start_request(self.language))
+        if self._kickoff is None and app.meetings.count == 0:
+            await app.meetings.start(start_request(self.language))
+
+    def _refused(self) -> bool:
+        """The channel took no kickoff: there is no meeting, and the chair was told so."""
+        assert self.app is not None
+        return self._kickoff is None and self.app.meetings.count == 0
 
     async def _come_back(self) -> None:
         self.out.crashed = True
         await self._kill()
         until = asyncio.get_running_loop().time() + self.down_s
-        while self._next < len(self.acts) and self.acts[self._next].at <= until:
-            await asyncio.sleep(max(0.0, self.acts[self._next].at - asyncio.get_running_loop().time()))
+        while self._kickoff and self._next < len(self.acts) and self._due() <= until:
+            await asyncio.sleep(max(0.0, self._due() - asyncio.get_running_loop().time()))
             act = self.acts[self._next]
             self._next += 1
             self._happens(act)
@@ -313,15 +318,16 @@ class Run:
         await asyncio.sleep(until - asyncio.get_running_loop().time())
         self.out.ups.append(until)
         await self._live()
-        assert self.app is not None
-        if not self._has_meeting():
-            # The start itself was lost: the chair tries again.
-            if not await self._carefully(self.app.meetings.start(start_request(self.language))):
-                await self._come_back()
 
-    def _has_meeting(self) -> bool:
-        assert self.app is not None
-        return bool(self.app.meetings.count) or self._next > 0
+    @property
+    def _kickoff(self) -> Posted | None:
+        return next((m for m in self.world.mine if m.post and m.post.pin), None)
+
+    def _due(self) -> float:
+        """When the next act happens: people talk once they have seen the kickoff."""
+        kickoff = self._kickoff
+        begun = (kickoff.at - EPOCH).total_seconds() if kickoff else asyncio.get_running_loop().time()
+        return begun + self.acts[self._next].at
 
     async def _kill(self) -> None:
         """Nothing of the old process runs on; what it had not committed is gone."""
@@ -373,13 +379,13 @@ class Run:
             case "say":
                 ref = act.ref or f"at {act.at:g}"
                 ids[ref] = world.person_says(CHANNEL, PEOPLE[act.who], act.who, act.text)
-                self.out.said[ref] = act.at
+                self.out.said[ref] = asyncio.get_running_loop().time()
             case "edit":
                 world.person_edits(CHANNEL, ids[act.ref], act.text)
             case "delete":
                 world.person_deletes(CHANNEL, ids[act.ref])
             case "end":
-                self.out.said["end"] = act.at
+                self.out.said["end"] = asyncio.get_running_loop().time()
         if act.do in ("edit", "delete") and act.ref not in self._heard:
             self.out.unseen_change = True
 
@@ -409,7 +415,9 @@ class Run:
                 await meetings_.reacted(PLACE, self.out.ids[act.ref], who, act.text, True)
             case "extend":
                 status = await meetings_.status(PLACE)
-                if status.meeting.planned_end == EPOCH + timedelta(minutes=60):  # the board tells people
+                if status.meeting.planned_end - status.meeting.started_at == timedelta(
+                    minutes=60
+                ):  # see the board
                     await meetings_.extend(PLACE, who, int(act.text), self._interaction)
             case "end":
                 await meetings_.end(PLACE, who, now=False, interaction_id=self._interaction)
@@ -473,6 +481,8 @@ def problems(out: Outcome, calm: Outcome | None, *, reachable: bool = True) -> l
 def _state(out: Outcome) -> list[str]:
     if out.meeting is None:
         return ["there is no meeting"]
+    if all(r.state == "failed" for r in out.rows) and out.meeting.state is MeetingState.CLOSED:
+        return []  # it never came to be
     found = []
     if out.meeting.state is not MeetingState.CLOSED:
         found.append(f"the meeting is {out.meeting.state.value}")
@@ -520,7 +530,7 @@ def _posts(out: Outcome, reachable: bool) -> list[str]:
     by_dm = [p for _, p in out.world.dms if any(f.name == "minutes.md" for f in p.files)]
     if reachable and len(published) != 1:
         found.append(f"{len(published)} minutes messages")
-    if not reachable and len(published) + len(by_dm) != 1:
+    if not reachable and len(published) + len(by_dm) != bool(out.stored):
         found.append(f"{len(published)} minutes messages and {len(by_dm)} by direct message")
     for post in [*(m.post for m in published if m.post), *by_dm]:
         content = next(f.content for f in post.files if f.name == "minutes.md").decode()
