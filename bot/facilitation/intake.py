@@ -156,7 +156,10 @@ async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None
 
 
 async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji: str, added: bool) -> None:
-    """✅ confirms and ❌ objects to what was recorded from a message; 👍 and 👎 vote on a proposal."""
+    """✅ confirms and ❌ objects to what was recorded from a message; 👍 and 👎 vote on a proposal.
+
+    Taking the reaction back takes back what it said.
+    """
     now = core.clock.now()
     plain = emoji.replace("\ufe0f", "")
 
@@ -166,9 +169,10 @@ async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji
         changed = await transcript.react(
             c, room.meeting.guild_id, room.id, message_id, person.id, person.name, plain, added, now
         )
-        if not changed or not added or frozen(room):
+        if not changed or frozen(room):
             return Change()
-        return Change(entries=await append(c, room, _from_reaction(room, message_id, person, plain), now))
+        made = _from_reaction if added else _from_reaction_taken_back
+        return Change(entries=await append(c, room, made(room, message_id, person, plain), now))
 
     await core.commit(room, work)
 
@@ -190,7 +194,7 @@ def _from_reaction(room: Room, message_id: int, person: Person, emoji: str) -> l
                 NewEntry(
                     kind=kind,
                     text="",
-                    source_key=f"r:{message_id}:{item.number}:{person.id}:{emoji}",
+                    source_key=_reaction_key(room, f"r:{message_id}:{item.number}:{person.id}:{emoji}"),
                     origin=Origin.REACTION,
                     author_id=person.id,
                     author_name=person.name,
@@ -200,6 +204,33 @@ def _from_reaction(room: Room, message_id: int, person: Person, emoji: str) -> l
                 )
             )
     return new
+
+
+def _reaction_key(room: Room, key: str) -> str:
+    """`key`, counted on where the same reaction was put before and taken back."""
+    before = sum(e.source_key == key or e.source_key.startswith(f"{key}:") for e in room.entries)
+    return f"{key}:{before}" if before else key
+
+
+def _from_reaction_taken_back(room: Room, message_id: int, person: Person, emoji: str) -> list[NewEntry]:
+    taken = {e.refers_to for e in room.entries if e.kind is EntryKind.RETRACTION}
+    begin, end = f"r:{message_id}:", f":{person.id}:{emoji}"
+    return [
+        NewEntry(
+            EntryKind.RETRACTION,
+            "",
+            f"u:{entry.source_key}",
+            Origin.REACTION,
+            person.id,
+            entry.author_name,
+            message_id=message_id,
+            refers_to=entry.number,
+        )
+        for entry in room.entries
+        if entry.number not in taken
+        and entry.source_key.startswith(begin)
+        and (entry.source_key.endswith(end) or f"{end}:" in entry.source_key)
+    ]
 
 
 def typing(core: Core, room: Room) -> None:

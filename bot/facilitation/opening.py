@@ -13,6 +13,7 @@ from bot.facilitation.requests import StartRequest
 from bot.facilitation.room import KEY_KICKOFF, KEY_OPENING, Room
 from bot.facilitation.thinking import record, think
 from bot.meeting import ledger as folding
+from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, EntryKind, Language, Meeting, NewEntry, Origin, Persona, Route
 from bot.meeting.text import strip_invisible
 from bot.stage import Outgoing
@@ -103,8 +104,8 @@ async def step_opening(core: Core, room: Room) -> None:
     fallback = phrases.t(
         "fixed.opening.agenda" if agenda else "fixed.opening.plain",
         language,
-        title=room.meeting.title,
-        first=agenda[0] if agenda else "",
+        title=display(room.meeting.title),
+        first=display(agenda[0]) if agenda else "",
     )
     thought = await think(core, room, Route.OPENING, request="opening", fallback=fallback, seconds=OPENING_S)
     now = core.clock.now()

@@ -38,7 +38,7 @@ def from_message(
 ) -> list[NewEntry]:
     """The entries that the marks of `message` make, idempotent by their source keys."""
     found: list[NewEntry] = []
-    for mark in marks.find(message.text, books(), names=names):
+    for mark in marks.find(message.text, books(), names=[*names, message.author_name]):
         entry = _entry(meeting, message, mark, view)
         if entry is not None:
             found.append(entry)
