@@ -79,8 +79,12 @@ class _Record:
     start: str  # digest of the empty ledger
 
 
-async def faults(c: Connection, meeting_id: int, now: datetime) -> list[Fault]:
+async def faults(
+    c: Connection, meeting_id: int, now: datetime, transcript_days: int = 90
+) -> list[Fault]:
     """What is wrong with one meeting, the first broken link first; [] = everything holds.
+
+    `transcript_days`: the retention of servers that set none.
 
     A chain that is broken is the only fault named: nothing else can be relied on then.
     """
@@ -88,16 +92,16 @@ async def faults(c: Connection, meeting_id: int, now: datetime) -> list[Fault]:
     if broken is not None:
         return [Fault(meeting_id, broken.number or None, broken.what)]
     try:
-        record = await _read(c, meeting_id, now)
+        record = await _read(c, meeting_id, now, transcript_days)
         return [Fault(meeting_id, entry, what) for entry, what in _faults(record)]
     except (ValueError, TypeError, KeyError) as error:
         return [Fault(meeting_id, None, f"its rows cannot be read ({type(error).__name__})")]
 
 
-async def _read(c: Connection, meeting_id: int, now: datetime) -> _Record:
+async def _read(c: Connection, meeting_id: int, now: datetime, transcript_days: int) -> _Record:
     meeting = await meetings.get(c, meeting_id)
     assert meeting is not None  # the chain was looked at before
-    days = (await servers.get(c, meeting.guild_id)).transcript_days
+    days = (await servers.get(c, meeting.guild_id)).transcript_days or transcript_days
     swept = meeting.closed_at is not None and meeting.closed_at + timedelta(days=days) <= now
     messages = await audit.messages(c, meeting_id)
     keys = [k for k in await audit.keys(c, meeting_id, "post") if k.startswith("erratum:")]

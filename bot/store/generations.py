@@ -220,7 +220,8 @@ async def usage(c: AsyncConnection, guild_id: int | None, since: datetime | None
     return [ModelUsage(**row._mapping) for row in await c.execute(query)]
 
 
-async def count_since(c: AsyncConnection, guild_id: int, since: datetime) -> int:
-    """Generations of one server from `since` on: what its daily cap counts."""
-    query = sa.select(sa.func.count()).select_from(_generations).where(*_scope(guild_id, since))
+async def count_since(c: AsyncConnection, guild_id: int, since: datetime, *, free: str | None = None) -> int:
+    """Generations of one server from `since` on: what its daily cap counts. Those of the model `free` do not."""
+    where = [*_scope(guild_id, since), *([_generations.c.model != free] if free is not None else [])]
+    query = sa.select(sa.func.count()).select_from(_generations).where(*where)
     return int((await c.execute(query)).scalar_one())

@@ -17,7 +17,7 @@ from bot.store import schema
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """None means: the application's own setting (language, caps), or no end (ledger_days).
+    """None means: the application's own setting, or no end (ledger_days).
 
     `transcript_days`: how long transcripts are kept after the meeting closed (SPEC 6: 90 by default).
     `models`: route -> model name, for routes that differ from the default. `starter_roles`: who may start a
@@ -26,9 +26,9 @@ class ServerSettings:
 
     guild_id: int
     language: Language | None = None
-    timezone: str = "UTC"
+    timezone: str | None = None
     activity: Activity = Activity.NORMAL
-    transcript_days: int = 90
+    transcript_days: int | None = None
     ledger_days: int | None = None
     messages_per_day: int | None = None
     generations_per_day: int | None = None
@@ -37,6 +37,11 @@ class ServerSettings:
     starter_roles: tuple[int, ...] = ()
     consent_by: int | None = None
     consent_at: datetime | None = None
+    reminders: bool = True  # one post on the day an action is due
+
+
+# What a row holds where the server chose nothing: these two columns take no NULL.
+_NO_ZONE, _NO_DAYS = "", 0
 
 
 async def get(c: AsyncConnection, guild_id: int) -> ServerSettings:
@@ -45,6 +50,8 @@ async def get(c: AsyncConnection, guild_id: int) -> ServerSettings:
     if row is None:
         return ServerSettings(guild_id)
     values = dict(row._mapping)
+    values["timezone"] = values["timezone"] or None
+    values["transcript_days"] = values["transcript_days"] or None
     values["activity"] = Activity(values["activity"])
     values["models"] = MappingProxyType(values["models"])
     values["starter_roles"] = tuple(values["starter_roles"])
@@ -54,6 +61,8 @@ async def get(c: AsyncConnection, guild_id: int) -> ServerSettings:
 async def save(c: AsyncConnection, settings: ServerSettings) -> None:
     """Put all settings of one server in the place of the old ones."""
     values = {f.name: getattr(settings, f.name) for f in fields(ServerSettings)}
+    values["timezone"] = settings.timezone or _NO_ZONE
+    values["transcript_days"] = settings.transcript_days or _NO_DAYS
     values["models"] = dict(settings.models)
     values["starter_roles"] = list(settings.starter_roles)
     changes = {name: value for name, value in values.items() if name != "guild_id"}
