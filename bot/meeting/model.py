@@ -124,6 +124,8 @@ class Meeting:
     close_at: datetime | None = None  # READ_BACK: when it closes by itself
     quiet_asked_at: datetime | None = None  # the "still going?" of 30 quiet minutes, once
     closed_at: datetime | None = None
+    agenda_minutes: tuple[int | None, ...] = ()  # planned minutes, one an agenda item; None = its even share
+    parent_id: int | None = None  # the channel a public thread or forum post belongs to
 
     @property
     def closing(self) -> bool:

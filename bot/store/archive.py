@@ -79,7 +79,17 @@ async def erase_meeting(c: AsyncConnection, guild_id: int, meeting_id: int) -> b
     await c.execute(sa.delete(attempts).where(attempts.c.generation_id.in_(_generations_of(meeting_id))))
     async with erasing(c, meeting_id):
         await _drop(c, (schema.entries, schema.redactions), meeting_id)
-    rest = ("messages", "reactions", "notices", "posts", "minutes", "errata", "generations", "interactions")
+    rest = (
+        "decided",
+        "messages",
+        "reactions",
+        "notices",
+        "posts",
+        "minutes",
+        "errata",
+        "generations",
+        "interactions",
+    )
     await _drop(c, (schema.metadata.tables[name] for name in rest), meeting_id)
     await c.execute(sa.delete(schema.meetings).where(schema.meetings.c.id == meeting_id))
     return True

@@ -28,6 +28,7 @@ def _meeting(row: sa.Row[Any]) -> Meeting:
     values["activity"] = Activity(values["activity"])
     values["model_phase"] = Phase(values["model_phase"])
     values["agenda"] = tuple(values["agenda"])
+    values["agenda_minutes"] = tuple(values["agenda_minutes"])
     return Meeting(**values)
 
 
@@ -51,6 +52,8 @@ async def create(
     started_at: datetime,
     planned_end: datetime,
     activity: Activity = Activity.NORMAL,
+    agenda_minutes: Sequence[int | None] = (),
+    parent_id: int | None = None,
 ) -> Meeting:
     """A new meeting in state STARTING. Raises AlreadyOpen if the channel has one that is not closed."""
     statement = (
@@ -69,6 +72,8 @@ async def create(
             planned_end=planned_end,
             state=MeetingState.STARTING,
             activity=activity,
+            agenda_minutes=list(agenda_minutes),
+            parent_id=parent_id,
             model_phase=Phase.OPENING,
         )
         .on_conflict_do_nothing()
@@ -133,8 +138,9 @@ def _checked(changes: dict[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(changes) - _CHANGEABLE)
     if unknown:
         raise StoreError(f"a meeting has no changeable {', '.join(unknown)}")
-    if "agenda" in changes:
-        changes["agenda"] = list(changes["agenda"])
+    for name in ("agenda", "agenda_minutes"):
+        if name in changes:
+            changes[name] = list(changes[name])
     return changes
 
 

@@ -118,6 +118,8 @@ meetings = sa.Table(
     # The end of the chain stands apart from it, so that dropping the last entries is noticed too.
     _column("ledger_count", sa.Integer, default="0"),
     _column("ledger_head", _Word, default=""),
+    _column("agenda_minutes", sa.JSON, default="[]"),  # minutes or null, one an agenda item
+    _optional("parent_id", sa.BigInteger),  # the channel of a public thread or forum post
     sa.Index(
         "uq_meetings_open_channel",
         "guild_id",
@@ -318,6 +320,23 @@ servers = sa.Table(
     _column("starter_roles", sa.JSON),
     _optional("consent_by", sa.BigInteger),
     _optional("consent_at", Moment),
+    _column("reminders", sa.Boolean, default="1"),
+)
+
+# What holds at the end of closed meetings, normalised for searching; rebuilt from the ledger at any time.
+decided = sa.Table(
+    "decided",
+    metadata,
+    _meeting(primary_key=True),
+    _key("number", sa.Integer),
+    _snowflake("guild_id"),
+    _column("text", Words),
+    _column("folded", Words),
+    _column("confirmed", sa.Boolean),
+    _column("against", sa.Boolean),
+    _column("at", Moment),
+    _optional("message_id", sa.BigInteger),
+    sa.Index("ix_decided_guild_id", "guild_id", "at"),
 )
 
 opt_outs = sa.Table(
