@@ -38,7 +38,6 @@ class ServerSettings:
     consent_by: int | None = None
     consent_at: datetime | None = None
     reminders: bool = True  # one post on the day an action is due
-    reminders: bool = True  # one post on the day an action is due
 
 
 # What a row holds where the server chose nothing: these two columns take no NULL.
