@@ -52,10 +52,11 @@ def board(
     minutes_link: str | None = None,
     retention_days: int | None = None,
     model_name: str = "offline",
+    limited: bool = False,
 ) -> Outgoing:
     """The board as of `now`. `state_note` is one line in the room's language (progress of the minutes, say);
     `minutes_link` is where the minutes stand once they are out."""
-    top = [*_state(meeting, now, language, minutes_link), *_notes(language, degraded, state_note)]
+    top = [*_state(meeting, now, language, minutes_link), *_notes(language, degraded, limited, state_note)]
     head = "\n".join(top)
     body = sections(
         _lists(meeting, view, speakers, language),
@@ -115,8 +116,9 @@ def _clock(meeting: Meeting, now: datetime, language: Language) -> str:
     return t("board.time", language, **values)
 
 
-def _notes(language: Language, degraded: bool, state_note: str | None) -> list[str]:
-    notes = [t("board.degraded", language)] if degraded else []
+def _notes(language: Language, degraded: bool, limited: bool, state_note: str | None) -> list[str]:
+    notes = [t("board.limited", language)] if limited else []
+    notes += [t("board.degraded", language)] if degraded and not limited else []
     return [*notes, brief(state_note, 200)] if state_note else notes
 
 

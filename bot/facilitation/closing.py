@@ -57,8 +57,8 @@ async def begin(c: Connection, room: Room, *, by: int | None, quote: str | None,
 
 
 def cut_short(room: Room) -> None:
-    if room.deadline is not None:
-        room.deadline.shorten(TURN_AFTER_WISH_S)
+    for deadline in room.deadlines:
+        deadline.shorten(TURN_AFTER_WISH_S)
 
 
 async def on_message(

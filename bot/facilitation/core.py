@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bot import phrases
 from bot.clock import Clock
 from bot.errors import StageError
+from bot.facilitation.policy import Policy
 from bot.guard.generator import Generator
 from bot.meeting.model import LANGUAGES, Entry, Meeting, Route
 from bot.meeting.words import Words
@@ -50,6 +51,7 @@ class Core:
     degraded: Callable[[], bool]
     watchers: list[Watcher] = field(default_factory=list)
     arm: Callable[[int, Any], None] = lambda key, at: None
+    policy: Policy = field(default_factory=Policy)
     _stage: Stage | None = None
 
     @property
@@ -61,6 +63,10 @@ class Core:
     @property
     def has_stage(self) -> bool:
         return self._stage is not None
+
+    def model_for(self, route: Route, guild_id: int) -> str:
+        """The model of a route on one server: its own choice, else the application's."""
+        return self.policy.settings(guild_id).models.get(route.value) or self.model_name(route)
 
     def attach(self, stage: Stage) -> None:
         self._stage = stage

@@ -17,7 +17,7 @@ from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, EntryKind, Language, Meeting, NewEntry, Origin, Persona, Route
 from bot.meeting.text import strip_invisible
 from bot.stage import Outgoing
-from bot.store import ledger, meetings, servers
+from bot.store import ledger, meetings
 from bot.store.engine import Connection
 
 SHORTEST, LONGEST = 1, 12 * 60
@@ -44,7 +44,7 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
     guild = request.place.guild_id
 
     async def work(c: Connection) -> tuple[Meeting, bool]:
-        settings = await servers.get(c, guild)
+        settings = await core.policy.load(c, guild)
         meeting = await meetings.create(
             c,
             guild_id=guild,
@@ -85,8 +85,8 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
             folding.fold(entries),
             language,
             now,
-            settings.transcript_days,
-            core.model_name(Route.TURN),
+            core.policy.transcript_days(settings),
+            core.model_for(Route.TURN, guild),
         )
         await put_post(c, fresh, KEY_KICKOFF, post, now=now, route=None)
         return meeting, True

@@ -16,7 +16,7 @@ from bot.meeting import replies
 from bot.meeting.model import Entry, LedgerView, Meeting, MeetingState, Message, Speaker
 from bot.meeting.schedule import BOARD_EVERY, RoomState, Step, next_step
 from bot.stage import Outgoing, Place
-from bot.store import ledger, meetings, overview, servers, transcript
+from bot.store import ledger, meetings, overview, transcript
 from bot.store.engine import Connection
 
 KEY_OPENING, KEY_GOODBYE, KEY_MINUTES, KEY_KICKOFF = "opening", "goodbye", "minutes", "kickoff"
@@ -69,7 +69,7 @@ class Room:
     gap_at: datetime | None = None  # when reading it is tried again
     stale: bool = False
     write: asyncio.Lock = field(default_factory=asyncio.Lock)
-    deadline: Deadline | None = None  # of the generation under way
+    deadlines: set[Deadline] = field(default_factory=set)  # of the generations under way
     failures: int = 0
     memo: ConflictMemo = field(default_factory=ConflictMemo)
 
@@ -138,7 +138,9 @@ class Room:
         if found is None:
             raise StoreError(f"meeting {self.meeting.id} is gone from the store")
         self.meeting = found
-        self.retention_days = (await servers.get(c, found.guild_id)).transcript_days
+        policy = self.core.policy
+        self.retention_days = policy.transcript_days(await policy.load(c, found.guild_id))
+        await policy.count(c, found.guild_id, self.core.clock.now())
         self.entries = await ledger.everything(c, self.id)
         self.fired = await meetings.notices(c, self.id)
         self.speakers = {s.user_id: s for s in await transcript.speakers(c, self.id)}

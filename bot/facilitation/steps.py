@@ -13,6 +13,7 @@ from bot.facilitation.board import board
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import RETRY, deliver, put_post
 from bot.facilitation.room import KEY_MINUTES, Room
+from bot.meeting.display import display
 from bot.meeting.model import Meeting, MeetingState, Persona, Route
 from bot.meeting.schedule import StepKind
 from bot.minutes.draft import link, step_draft
@@ -89,7 +90,8 @@ async def board_now(core: Core, room: Room, now: datetime, meeting: Meeting | No
         state_note=room.progress,
         minutes_link=minutes_link,
         retention_days=room.retention_days,
-        model_name=core.model_name(Route.TURN),
+        model_name=core.model_for(Route.TURN, meeting.guild_id),
+        limited=bool(core.policy.reached(meeting.guild_id)),
     )
 
 

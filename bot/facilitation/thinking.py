@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from bot import phrases
 from bot.clock import Deadline
-from bot.facilitation import recording
+from bot.facilitation import limits, recording
 from bot.facilitation.core import Change, Core
 from bot.facilitation.room import Room
 from bot.guard.generator import Call, response_of
@@ -24,12 +24,13 @@ from bot.meeting.answers import is_answer
 from bot.meeting.figures import Figure
 from bot.meeting.grounding import Claim
 from bot.meeting.model import EntryKind, Message, NewEntry, OwnPost, Persona, Phase, Route, Scene
+from bot.models.base import Usage
 from bot.prompts import builder
 from bot.prompts.outputs import TurnOut
 from bot.store import generations, ledger, outbox, transcript
 from bot.store.engine import Connection
 
-HISTORY = 400  # messages loaded for a prompt; the builder shows the window that SPEC 4 names
+HISTORY = 2000  # messages a post may rest on; of these the builder shows the window that SPEC 4 names
 UNREAD_AT_ONCE = 200
 RECENT_OWN = 5
 
@@ -69,10 +70,12 @@ class Material:
     unread: tuple[Message, ...]
     history: tuple[Message | OwnPost, ...]
     own: tuple[OwnPost, ...]
+    reactions: tuple[str, ...] = ()  # emojis that people put on the facilitator's last post
 
 
 async def material(core: Core, room: Room, limit: int = HISTORY) -> Material:
     async def work(c: Connection) -> Material:
+        await core.policy.count(c, room.meeting.guild_id, core.clock.now())
         unread = await transcript.after(c, room.id, room.meeting.cursor, UNREAD_AT_ONCE)
         last = unread[-1].message_id if unread else None
         recent = [
@@ -82,9 +85,17 @@ async def material(core: Core, room: Room, limit: int = HISTORY) -> Material:
         known = {m.message_id for m in recent}
         lines: list[Message | OwnPost] = [*recent, *(m for m in unread if m.message_id not in known), *own]
         lines.sort(key=lambda line: (line.at, line.message_id))
-        return Material(tuple(unread), tuple(lines), tuple(own))
+        asked = _last_words(own)
+        found = await transcript.reactions(c, room.id, asked.message_id) if asked else []
+        return Material(tuple(unread), tuple(lines), tuple(own), tuple(emoji for _, _, emoji, _ in found))
 
     return await core.db.unit(work)
+
+
+def _last_words(own: Sequence[OwnPost]) -> OwnPost | None:
+    """The facilitator's last post, notices aside."""
+    mine = (p for p in reversed(own) if p.persona is Persona.FACILITATOR and p.route is not Route.TIME_NOTICE)
+    return next(mine, None)
 
 
 def scene_of(room: Room, route: Route, stuff: Material, now: datetime) -> Scene:
@@ -109,6 +120,7 @@ def record_texts(room: Room, stuff: Material) -> tuple[str, ...]:
         *meeting.agenda,
         *(e.text for e in room.entries),
         *(e.quote for e in room.entries),
+        *(words for e in room.entries for words in (e.owner, e.due) if words),
         *(line.text for line in stuff.history if isinstance(line, Message)),
     )
 
@@ -163,11 +175,11 @@ async def think(
         language=language,
         text_of=text_of,
     )
-    room.deadline = deadline
+    room.deadlines.add(deadline)
     try:
         generated = await core.generator.generate(call)
     finally:
-        room.deadline = None
+        room.deadlines.discard(deadline)
     thought = Thought(room, route, now, call, generated, stuff.unread)
     thought.read_to = stuff.unread[-1].message_id if stuff.unread else room.meeting.cursor
     if extract:
@@ -188,11 +200,12 @@ def facts(room: Room, stuff: Material, now: datetime, notice_minutes: int | None
     texts = record_texts(room, stuff)
 
     def answered() -> bool:
+        if question is None or asked is None:
+            return False
         words = phrases.words(language)
-        return question is not None and any(
-            is_answer(question, m.text, words, is_reply=asked is not None and m.reply_to == asked.message_id)
-            for m in since
-        )
+        return any(
+            is_answer(question, m.text, words, is_reply=m.reply_to == asked.message_id) for m in since
+        ) or any(is_answer(question, emoji, words, reaction=True) for emoji in stuff.reactions)
 
     def near_end() -> bool:
         left = room.meeting.planned_end - now
@@ -264,6 +277,7 @@ def grounded(room: Room, thought: Thought) -> list[NewEntry]:
             cursor=room.meeting.cursor,
             view=view,
             language=room.meeting.language,
+            timezone=room.meeting.timezone,
         )
         if isinstance(entry, NewEntry):
             found.append(entry)
@@ -304,14 +318,22 @@ async def record(c: Connection, room: Room, thought: Thought) -> Change:
         generated=thought.generated,
         at=thought.at,
     )
+    posts = _count(room, thought) and await limits.tell(c, room, thought.at)
     if not thought.entries:
-        return Change()
+        return Change(posts=posts)
     stored = await ledger.append(c, meeting.guild_id, room.id, thought.entries, thought.at, room.core.salt)
-    posts = False
     for entry in stored:
         if entry.message_id is not None and entry.kind is not EntryKind.NOTE:
             posts |= await put_model_reaction(c, room, entry.message_id, thought.at)
     return Change(entries=stored, posts=posts)
+
+
+def _count(room: Room, thought: Thought) -> bool:
+    """Count towards the caps of the day; True where one of them is used up."""
+    guild, generated = room.meeting.guild_id, thought.generated
+    calls = [(Usage(a.tokens_in, a.tokens_cached, a.tokens_out), a.version) for a in generated.attempts]
+    room.core.policy.spent(guild, generated.model, calls)
+    return bool(room.core.policy.reached(guild))
 
 
 async def put_model_reaction(c: Connection, room: Room, message_id: int, now: datetime) -> bool:

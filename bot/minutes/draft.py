@@ -237,6 +237,7 @@ async def _how(c: Connection, room: Room, omitted: str | None, digest: str) -> d
         fixed=count[Source.FIXED],
         silent=count[Source.SILENT],
         tokens_in=sum(a.tokens_in for g in made for a in g.attempts),
+        tokens_cached=sum(a.tokens_cached for g in made for a in g.attempts),
         tokens_out=sum(a.tokens_out for g in made for a in g.attempts),
         ledger_digest=digest,
         prose_omitted_reason=omitted,

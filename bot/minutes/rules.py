@@ -35,6 +35,10 @@ _REPLACED = re.compile(
     r"|formerly|originally|at first|initially|amend\w*|updat\w*|dropped|undone)\b",
     re.I,
 )
+_AGAINST = re.compile(
+    r"否決|却下|見送|不採用|採用しない|\b(?:reject\w*|declin\w*|turned down|decided against|not adopted)\b",
+    re.I,
+)
 _SETTLED = re.compile(
     r"決定(?!事項以外)|決ま(?:り|っ)|決め(?:た|まし)|合意|採用|確定|承認|ことに(?:なった|なりました|した"
     r"|しました)|とする|とします|に決"
@@ -197,8 +201,11 @@ def limits_kept(view: LedgerView, say: Say) -> Rule:
 
     def check(candidate: Candidate) -> str | None:
         for piece in _pieces(candidate.text):
-            items = _spoken_of(piece, binding)
+            items = _spoken_of(piece, binding, view)
             if not items or _REPLACED.search(piece) or _OPEN.search(piece):
+                continue
+            # "Rejected: X" is how a decision against X reads; its polarity is in that word.
+            if any((i.entry.value or 0) < 0 for i in items) and _AGAINST.search(piece):
                 continue
             if _turns(piece, items):
                 numbers, text = _numbers(i.number for i in items), items[0].text[:_SHOWN]
@@ -208,14 +215,21 @@ def limits_kept(view: LedgerView, say: Say) -> Rule:
     return _rule("limits_kept", check)
 
 
-def _spoken_of(piece: str, binding: Sequence[Item]) -> list[Item]:
+def _spoken_of(piece: str, binding: Sequence[Item], view: LedgerView) -> list[Item]:
+    """What a sentence is about: entries it cites and says something of, else entries whose words it uses.
+
+    A number alone ("decision #15: see the list") says nothing that could be wrong; where a sentence cites an entry
+    that binds nothing (an action), words it shares with a constraint are that entry's own.
+    """
     cited = set(entry_numbers(piece))
-    by_number = [i for i in binding if cited & _numbers_of(i)]
+    by_number = [i for i in binding if cited & _numbers_of(i) and terms(i.text) & terms(piece)]
+    elsewhere = [i for i in view.items if i not in binding and cited & _numbers_of(i)]
     by_words = [
         i
         for i in binding
         if i not in by_number
         and (containment(i.text, piece) >= SPEAKS_OF or overlap(i.text, piece) >= SPEAKS_OF)
+        and not any(overlap(o.text, piece) >= overlap(i.text, piece) for o in elsewhere)
     ]
     return by_number + by_words
 

@@ -27,6 +27,7 @@ from bot.minutes.message import FILE
 from bot.minutes.seal import SEAL, erratum_rows, seal
 from bot.store import audit, ledger, meetings, minutes, outbox, servers
 from bot.store.engine import Connection
+from bot.store.engine import Connection
 from bot.store.minutes import Erratum, StoredMinutes
 from bot.store.outbox import Post
 
@@ -79,9 +80,7 @@ class _Record:
     start: str  # digest of the empty ledger
 
 
-async def faults(
-    c: Connection, meeting_id: int, now: datetime, transcript_days: int = 90
-) -> list[Fault]:
+async def faults(c: Connection, meeting_id: int, now: datetime, transcript_days: int = 90) -> list[Fault]:
     """What is wrong with one meeting, the first broken link first; [] = everything holds.
 
     `transcript_days`: the retention of servers that set none.

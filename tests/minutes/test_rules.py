@@ -10,7 +10,7 @@ import pytest
 from bot import phrases
 from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Origin
-from bot.minutes.rules import all_rules
+from bot.minutes.rules import all_rules, limits_kept
 
 AT = datetime(2026, 12, 2, tzinfo=UTC)
 K = EntryKind
@@ -174,3 +174,19 @@ def test_an_empty_ledger_asks_for_nothing() -> None:
     assert [r.check(Candidate("Sato talked about the weather. Nothing was decided.")) for r in found] == [
         None
     ] * 7
+
+
+def test_limits_leave_alone_what_says_nothing_of_the_entry() -> None:
+    """A bare number, a decision against named as rejected, and an action that shares words with a constraint."""
+    constraint = item(1, K.CONSTRAINT, "We have to be out of the old office by 28 February", "live")
+    against = item(2, K.DECISION, "上限を5件に引き上げる", "confirmed")
+    against = replace(against, entry=replace(against.entry, value=-1.0))
+    action = item(3, K.ACTION, "cancel the internet contract of the old office by 31 January", "live")
+    rule = limits_kept(ledger(constraint, against, action), lambda key, **values: key)
+    for text in (
+        "Decision #2: see the list.",
+        "「上限を5件に引き上げる」は否決されました（#2）。",
+        "To do: action #3 (cancel the internet contract of the old office by 31 January).",
+    ):
+        assert rule.check(Candidate(text)) is None, text
+    assert rule.check(Candidate("We have to be out of the old office by 31 March (#1).")) is not None
