@@ -27,7 +27,6 @@ from bot.minutes.message import FILE
 from bot.minutes.seal import SEAL, erratum_rows, seal
 from bot.store import audit, ledger, meetings, minutes, outbox, servers
 from bot.store.engine import Connection
-from bot.store.engine import Connection
 from bot.store.minutes import Erratum, StoredMinutes
 from bot.store.outbox import Post
 
