@@ -9,7 +9,7 @@ from bot.assistant import answers
 from bot.errors import BadInput, NoMeeting
 from bot.facilitation import intake, pointing, recording
 from bot.facilitation.core import Change, Core, books
-from bot.facilitation.delivery import deliver, put_post
+from bot.facilitation.delivery import deliver, put_post, put_reaction
 from bot.facilitation.requests import Person
 from bot.facilitation.room import Room
 from bot.facilitation.thinking import material
@@ -130,9 +130,7 @@ async def record(
     )
 
     async def react(c: Connection) -> Change:
-        return Change(
-            posts=await intake.put_reaction(c, room, message.message_id, recording.EMOJI[kind], now)
-        )
+        return Change(posts=await put_reaction(c, room, message.message_id, recording.EMOJI[kind], now))
 
     await core.commit(room, react)
     return entry

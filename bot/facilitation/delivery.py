@@ -76,6 +76,30 @@ async def put_post(
     return row is not None
 
 
+async def put_reaction(c: Connection, room: Room, message_id: int, emoji: str, now: datetime) -> bool:
+    """Our reaction on a message, through the outbox like everything the room relies on."""
+    post = await outbox.put(
+        c,
+        guild_id=room.meeting.guild_id,
+        meeting_id=room.id,
+        key=f"react:{message_id}:{emoji}",
+        route=None,
+        persona="system",
+        kind="reaction",
+        where="channel",
+        text="",
+        payload={"target": message_id, "emoji": emoji},
+        files=(),
+        reply_to=None,
+        source=None,
+        now=now,
+    )
+    if post is not None:
+        room.keys.add(post.key)
+        room.puts += 1
+    return post is not None
+
+
 def outgoing_of(row: Post) -> Outgoing:
     """The frozen post as the stage takes it."""
     payload = row.payload
@@ -218,6 +242,13 @@ async def _record(core: Core, room: Room, row: Post, message_id: int, place: Pla
         room.board_edited_at, room.board_dirty = now, False
     if row.key == KEY_MINUTES:
         room.minutes_sent = True
+        core.watch(
+            "published",
+            meeting_id=room.id,
+            message_id=message_id,
+            entries=len(room.entries),
+            messages=room.human_count,
+        )
     if row.payload.get("hand_off"):
         room.assist.append(row.key)
 

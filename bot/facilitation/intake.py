@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bot import phrases
-from bot.facilitation import closing, pointing, recording
+from bot.facilitation import closing, limits, pointing, recording
 from bot.facilitation.core import Change, Core
+from bot.facilitation.delivery import put_reaction
 from bot.facilitation.requests import Person
 from bot.facilitation.room import KEY_MINUTES, Room
 from bot.meeting import marks, replies
 from bot.meeting.model import Entry, EntryKind, MeetingState, Message, NewEntry, Origin
 from bot.meeting.text import strip_invisible
 from bot.stage import Seen
-from bot.store import ledger, outbox, transcript
+from bot.store import ledger, transcript
 from bot.store.engine import Connection
 
 CONFIRM, OBJECT = "✅", "❌"
@@ -39,30 +40,6 @@ def frozen(room: Room) -> bool:
     return KEY_MINUTES in room.keys
 
 
-async def put_reaction(c: Connection, room: Room, message_id: int, emoji: str, now: datetime) -> bool:
-    """Our reaction on a message, through the outbox like everything the room relies on."""
-    post = await outbox.put(
-        c,
-        guild_id=room.meeting.guild_id,
-        meeting_id=room.id,
-        key=f"react:{message_id}:{emoji}",
-        route=None,
-        persona="system",
-        kind="reaction",
-        where="channel",
-        text="",
-        payload={"target": message_id, "emoji": emoji},
-        files=(),
-        reply_to=None,
-        source=None,
-        now=now,
-    )
-    if post is not None:
-        room.keys.add(post.key)
-        room.puts += 1
-    return post is not None
-
-
 async def append(c: Connection, room: Room, entries: list[NewEntry], now: datetime) -> list[Entry]:
     if not entries:
         return []
@@ -80,8 +57,6 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
     async def work(c: Connection) -> Change:
         if frozen(room) or await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
             return Change()
-        if not await transcript.add(c, message, room.meeting.guild_id):
-            return Change()
         new = recording.from_message(room.meeting, message, room.view, room.names)
         if not new and marks.correction(message.text) is not None:
             before = await transcript.recent(c, room.id, 30)
@@ -89,6 +64,12 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
                 message, [m for m in before if m.message_id != message.message_id], room.entries
             )
             new = [fixed] if fixed else []
+        await core.policy.count(c, room.meeting.guild_id, now)
+        if _beyond(room) and not (new or wish or room.meeting.closing or addressed(seen)):
+            return Change(posts=await limits.tell(c, room, now))
+        if not await transcript.add(c, message, room.meeting.guild_id):
+            return Change()
+        core.policy.heard(room.meeting.guild_id)
         stored = await append(c, room, new, message.at)
         reacted = False
         for entry in stored:
@@ -107,6 +88,11 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
     room.note_pending(message, urgent=addressed(seen) is not None)
     closing.after_message(core, room, message)
     room.rearm()
+
+
+def _beyond(room: Room) -> bool:
+    """The server has used up its messages of the day: only what is marked, or waited for, is still recorded."""
+    return "messages" in room.core.policy.reached(room.meeting.guild_id)
 
 
 def addressed(seen: Seen) -> str | None:

@@ -25,6 +25,7 @@ EMOJI: dict[EntryKind, str] = {
     EntryKind.TOPIC: "🔖",
     EntryKind.ANSWER: "💬",
 }
+SEEN_EMOJI = "👀"  # read; nobody else has spoken yet
 MODEL_EMOJI = "🔎"  # found by the model, waits for a person's ✅
 
 

@@ -14,6 +14,7 @@ from bot import phrases
 from bot.clock import Deadline
 from bot.facilitation import limits, recording
 from bot.facilitation.core import Change, Core
+from bot.facilitation.delivery import put_reaction
 from bot.facilitation.room import Room
 from bot.guard.generator import Call, response_of
 from bot.guard.model import Generated, Rule
@@ -305,6 +306,7 @@ def _tell(core: Core, room: Room, thought: Thought) -> None:
         ],
         source=generated.source.value,
     )
+    core.watch("degraded_now", degraded=core.degraded())
 
 
 async def record(c: Connection, room: Room, thought: Thought) -> Change:
@@ -324,7 +326,7 @@ async def record(c: Connection, room: Room, thought: Thought) -> Change:
     stored = await ledger.append(c, meeting.guild_id, room.id, thought.entries, thought.at, room.core.salt)
     for entry in stored:
         if entry.message_id is not None and entry.kind is not EntryKind.NOTE:
-            posts |= await put_model_reaction(c, room, entry.message_id, thought.at)
+            posts |= await put_reaction(c, room, entry.message_id, recording.MODEL_EMOJI, thought.at)
     return Change(entries=stored, posts=posts)
 
 
@@ -334,9 +336,3 @@ def _count(room: Room, thought: Thought) -> bool:
     calls = [(Usage(a.tokens_in, a.tokens_cached, a.tokens_out), a.version) for a in generated.attempts]
     room.core.policy.spent(guild, generated.model, calls)
     return bool(room.core.policy.reached(guild))
-
-
-async def put_model_reaction(c: Connection, room: Room, message_id: int, now: datetime) -> bool:
-    from bot.facilitation.intake import put_reaction
-
-    return await put_reaction(c, room, message_id, recording.MODEL_EMOJI, now)

@@ -8,14 +8,15 @@ from datetime import datetime
 
 from bot import phrases
 from bot.assistant import answers
-from bot.facilitation import closing, pointing
+from bot.facilitation import closing, pointing, recording
 from bot.facilitation.core import Change, Core
-from bot.facilitation.delivery import put_post
+from bot.facilitation.delivery import put_post, put_reaction
 from bot.facilitation.room import Room
 from bot.facilitation.thinking import Material, Thought, material, record, think
 from bot.guard.table import hand_off
 from bot.meeting import participation, replies
 from bot.meeting.model import LANGUAGES, MeetingState, Message, Persona, Route
+from bot.meeting.schedule import ALONE_FROM
 from bot.meeting.text import fold, squeeze
 from bot.stage import BOT_NAME, Outgoing
 from bot.store import meetings, transcript
@@ -79,6 +80,8 @@ async def _settle(
         if wish is not None and room.meeting.state is MeetingState.OPEN:
             begun = await closing.begin(c, room, by=wish.author_id, quote=thought.output_wish, at=now)
             change.meeting = begun.meeting or change.meeting
+        elif not addressed and _waits_for_company(room, now):
+            change.posts |= await put_reaction(c, room, thought.read_to, recording.SEEN_EMOJI, now)
         elif text is not None and (addressed or _may_speak(room, now, len(newer), unprompted)):
             change.posts |= await _put(c, room, thought, text, source, now, unprompted)
         for answered, answer_text, answer_source in finals:
@@ -88,6 +91,11 @@ async def _settle(
 
     change = await core.commit(room, work)
     room.after_turn(thought.read_to, change.value)
+
+
+def _waits_for_company(room: Room, now: datetime) -> bool:
+    """The first minutes of most meetings are one person's: they see that they are read, and nobody talks over them."""
+    return room.one_person and now < room.meeting.started_at + ALONE_FROM
 
 
 def _phase(thought: Thought) -> dict[str, object]:

@@ -14,7 +14,7 @@ BURST = timedelta(seconds=15)  # ... or 15 s after it began
 # Somebody who has spoken alone so far gets an answer to every message (SPEC 2.3), but only once nobody else has
 # joined in: the first words of an ordinary meeting come from one person too.
 ALONE_QUIET = timedelta(seconds=20)
-ALONE_FROM = timedelta(seconds=60)
+ALONE_FROM = timedelta(minutes=3)  # until then a reaction answers, after it words
 READ_BACK_WINDOW = timedelta(seconds=60)  # SPEC 2.9
 TYPING_HOLD = timedelta(seconds=60)
 QUIET_BEFORE_END = timedelta(minutes=30)
@@ -134,7 +134,7 @@ def _turn(state: RoomState) -> Step | None:
     if state.pending_urgent:
         return Step(StepKind.TURN, first)
     if state.alone:
-        return Step(StepKind.TURN, max(last + ALONE_QUIET, state.meeting.started_at + ALONE_FROM))
+        return Step(StepKind.TURN, last + ALONE_QUIET)
     return Step(StepKind.TURN, min(last + QUIET, first + BURST))
 
 
