@@ -15,18 +15,20 @@ from bot.clock import Clock, Now, just_wait
 from bot.errors import ConfigError
 from bot.facilitation.core import Core, Limits, Watcher
 from bot.facilitation.meetings import Meetings
-from bot.guard.generator import Generator
+from bot.facilitation.policy import Defaults, Policy
+from bot.guard.generator import Call, Generator
 from bot.meeting.model import Route
 from bot.minutes.archive import Minutes
 from bot.models.base import Model
 from bot.models.breaker import BreakerModel
 from bot.models.gemini import GeminiModel
 from bot.models.offline import OfflineModel
+from bot.operator_log import OperatorLog
 from bot.settings import OFFLINE, Settings
 from bot.stage import Stage
 from bot.store import heartbeats, meta
-from bot.store.heartbeats import Heartbeat
 from bot.store.engine import Database, random_salt
+from bot.store.heartbeats import Heartbeat
 from bot.supervision import Supervisor, log_failure
 
 LIGHT_ROUTES = frozenset({Route.ASK, Route.CHAT})
@@ -110,28 +112,67 @@ def build(
     clock = Clock(now, wait)
     db = Database(settings.database_url, salt=_salt(settings.seed))
     offline: Model = OfflineModel()
-    models = {name: _model(settings, name, clock) for name in {settings.main_model, settings.ask_model}}
-    guarded = {
-        name: _behind_breaker(wrap_model(model) if wrap_model else model, offline, now)
-        for name, model in models.items()
-    }
+    models = {name: _model(settings, name, clock) for name in settings.known_models}
+    shelf = {name: _guarded(model, settings, offline, now, wrap_model) for name, model in models.items()}
+    events = OperatorLog()
 
     def model_name(route: Route) -> str:
         return settings.ask_model if route in LIGHT_ROUTES else settings.main_model
 
+    policy = Policy(_defaults(settings), events.cap_reached)
+
+    def model_for(call: Call) -> Model:
+        guild = call.scene.meeting.guild_id
+        name = policy.settings(guild).models.get(call.route.value) or model_name(call.route)
+        # A name that the operator no longer offers: the application's own model instead.
+        return offline if policy.reached(guild) else shelf.get(name) or shelf[model_name(call.route)]
+
     core = Core(
         db=db,
         clock=clock,
-        generator=Generator(lambda route: guarded[model_name(route)], clock, on_broken=_report),
+        generator=Generator(model_for, clock, on_broken=_report),
         salt=db.salt,
         owner=f"{socket.gethostname()}:{os.getpid()}",
         limits=Limits(settings.deadline_s, settings.minutes_deadline_s, settings.retention_days),
         model_name=model_name,
-        degraded=lambda: any(m.degraded for m in guarded.values() if isinstance(m, BreakerModel)),
+        degraded=lambda: any(m.degraded for m in shelf.values() if isinstance(m, BreakerModel)),
+        watchers=[events.watch],
+        policy=policy,
     )
     return App(
-        settings, clock, db, core, Meetings(core, settings.language), Minutes(core), Supervisor(clock), models
+        settings=settings,
+        clock=clock,
+        db=db,
+        core=core,
+        meetings=Meetings(core, settings.language),
+        minutes=Minutes(core),
+        supervisor=Supervisor(clock),
+        models=models,
     )
+
+
+def _defaults(settings: Settings) -> Defaults:
+    return Defaults(
+        language=settings.language,
+        timezone=settings.timezone,
+        transcript_days=settings.retention_days,
+        messages_per_day=settings.messages_per_day,
+        generations_per_day=settings.generations_per_day,
+        cost_per_day=settings.cost_per_day,
+    )
+
+
+def _guarded(
+    model: Model,
+    settings: Settings,
+    offline: Model,
+    now: Callable[[], datetime],
+    wrap_model: Callable[[Model], Model] | None,
+) -> Model:
+    """The model as meetings use it: behind a breaker; a rehearsal wraps those that the application itself uses."""
+    if wrap_model is not None and model.name in (settings.main_model, settings.ask_model):
+        model = wrap_model(model)
+    return _behind_breaker(model, offline, now)
 
 
 def _behind_breaker(model: Model, offline: Model, now: Callable[[], datetime]) -> Model:

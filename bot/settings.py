@@ -43,6 +43,12 @@ class Settings(BaseSettings):
     # "" = gemini-3.8-flash and gemini-3.5-flash-lite by route where a key is set, else the offline engine.
     model: str = ""
     light_model: str = ""
+    # Models that servers may choose for themselves, separated by commas, beside the two above and "offline".
+    models: str = "gemini-3.8-flash,gemini-3.5-flash-lite"
+    # The most that one server uses a day; /settings lowers it for a server. Beyond it no model is asked.
+    messages_per_day: int = Field(default=20_000, ge=1)
+    generations_per_day: int = Field(default=2_000, ge=1)
+    cost_per_day: float | None = Field(default=None, gt=0)  # US dollars, by data/prices.toml
     language: Language = "en"
     timezone: str = "UTC"
     retention_days: int = Field(default=90, ge=1, le=3650)
@@ -64,6 +70,13 @@ class Settings(BaseSettings):
         if self.model:
             return self.model
         return "gemini-3.5-flash-lite" if self.gemini_api_key else OFFLINE
+
+    @property
+    def known_models(self) -> tuple[str, ...]:
+        """What a server may choose: nothing that needs a key where there is none."""
+        named = [name.strip() for name in self.models.split(",") if name.strip()]
+        reachable = named if self.gemini_api_key or self.gemini_base_url else []
+        return tuple(dict.fromkeys([self.main_model, self.ask_model, *reachable, OFFLINE]))
 
     @property
     def database_path(self) -> Path | None:

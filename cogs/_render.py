@@ -42,7 +42,8 @@ def person(interaction: discord.Interaction[Any]) -> Person:
     """Who acts, with the rights Discord states for this very act."""
     rights = interaction.permissions
     manager = rights.manage_guild or rights.administrator
-    return Person(interaction.user.id, shown_name(interaction.user), manager)
+    roles = tuple(role.id for role in getattr(interaction.user, "roles", ()))
+    return Person(interaction.user.id, shown_name(interaction.user), manager, roles)
 
 
 def shown_name(user: discord.User | discord.Member | discord.Object) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.clock import Clock
+from bot.clock import Clock, Now
 from bot.errors import ConfigError
 from bot.facilitation import recording
 from bot.facilitation.core import Core, Limits
@@ -141,51 +141,87 @@ def _read(path: Path, language: Language) -> list[Case]:
     return cases
 
 
-def core_of(model: Model, now: datetime) -> Core:
-    """Services for one case: the real generator over `model`, the clock standing at `now`, a store never opened."""
-    clock = Clock(lambda: now)
+def generator(model: Model, now: Now) -> Generator:
+    return Generator(lambda route: model, Clock(now))
+
+
+def core_of(model: Model, now: datetime, patience: float = 1.0) -> Core:
+    """Services for one case: the real generator over `model`, the clock standing at `now`, a store never opened.
+
+    `patience`: deadlines so many times the product's, for a model whose machine is the slow part.
+    """
     return Core(
         db=Database("sqlite+aiosqlite:///:memory:"),
-        clock=clock,
-        generator=Generator(lambda route: model, clock),
+        clock=Clock(lambda: now),
+        generator=generator(model, lambda: now),
         salt=bytes,
         owner="evaluation",
-        limits=Limits(),
+        limits=Limits(Limits().deadline_s * patience),
         model_name=lambda route: model.name,
         degraded=lambda: False,
     )
 
 
-def stand(case: Case, core: Core, meeting_id: int = 1) -> tuple[Room, Material]:
-    """The room as it stands in `case`, its ledger made from constraints and marks as the product makes it."""
-    people = _people(case)
+def open_room(
+    core: Core,
+    *,
+    title: str,
+    language: Language,
+    chair: str,
+    minutes: int,
+    agenda: tuple[str, ...],
+    constraints: tuple[str, ...],
+    people: dict[str, int],
+    meeting_id: int = 1,
+) -> Room:
+    """A meeting that began at START, its constraints in the ledger, nothing said yet."""
     meeting = Meeting(
         id=meeting_id,
         guild_id=1,
         channel_id=2,
         channel_kind=ChannelKind.TEXT,
+        title=title,
+        language=language,
+        timezone="Asia/Tokyo" if language == "ja" else "UTC",
+        chair_id=people[chair],
+        chair_name=chair,
+        agenda=agenda,
+        started_at=START,
+        planned_end=START + timedelta(minutes=minutes),
+        state=MeetingState.OPEN,
+    )
+    room = Room(core, meeting)
+    put(room, _constraints(meeting, constraints), START)
+    return room
+
+
+def stand(case: Case, core: Core, meeting_id: int = 1) -> tuple[Room, Material]:
+    """The room as it stands in `case`, its ledger made from constraints and marks as the product makes it."""
+    people = _people(case)
+    room = open_room(
+        core,
         title=case.title,
         language=case.language,
-        timezone="Asia/Tokyo" if case.language == "ja" else "UTC",
-        chair_id=people[case.chair],
-        chair_name=case.chair,
+        chair=case.chair,
+        minutes=case.minutes,
         agenda=case.agenda,
-        started_at=START,
-        planned_end=START + timedelta(minutes=case.minutes),
+        constraints=case.constraints,
+        people=people,
+        meeting_id=meeting_id,
+    )
+    lines = [_line(case, people, index) for index in range(len(case.lines))]
+    said = [line for line in lines if isinstance(line, Message)]
+    for message in said:
+        hear(room, message)
+    unread = tuple(said[-case.unread :]) if case.unread else ()
+    read = said[: len(said) - len(unread)]
+    room.meeting = replace(
+        room.meeting,
         state=case.state,
         model_phase=case.phase,
         closing_since=None if case.state is MeetingState.OPEN else case.now,
+        cursor=read[-1].message_id if read else 0,
     )
-    room = Room(core, meeting)
-    lines = [_line(case, people, index) for index in range(len(case.lines))]
-    put(room, _constraints(meeting, case.constraints), START)
-    for line in lines:
-        if isinstance(line, Message):
-            hear(room, line)
-    said = [line for line in lines if isinstance(line, Message)]
-    unread = tuple(said[-case.unread :]) if case.unread else ()
-    read = said[: len(said) - len(unread)]
-    room.meeting = replace(meeting, cursor=read[-1].message_id if read else 0)
     own = tuple(line for line in lines if isinstance(line, OwnPost))
     return room, Material(unread, tuple(lines), own)
 

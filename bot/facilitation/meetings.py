@@ -76,13 +76,13 @@ class Meetings:
     # ------------------------------------------------------------------ start and end
 
     async def start(self, request: StartRequest) -> Meeting:
-        """Raises BadInput, AlreadyOpen, or BadInput("error.cannot_post") where the kickoff cannot be posted."""
+        """Raises BadInput, NotAllowed, AlreadyOpen, or BadInput("error.cannot_post") where the kickoff cannot be posted."""
         core = self._core
-        settings = await core.db.unit(lambda c: servers.get(c, request.place.guild_id))
+        settings = await core.db.unit(lambda c: opening.allow(c, core, request))
         language: Language = settings.language or self._default_language
         if request.language in ("ja", "en"):
             language = "ja" if request.language == "ja" else "en"
-        room = await opening.create(core, request, language, settings.timezone)
+        room = await opening.create(core, request, language, core.policy.timezone(settings, language))
         self._keep(room)
         await deliver(core, room)
         if room.unreachable is not None:
@@ -90,6 +90,15 @@ class Meetings:
             self._rooms.pop(room.id, None)
             self._by_place.pop(room.place, None)
             raise BadInput("error.cannot_post")
+        core.watch(
+            "started",
+            meeting_id=room.id,
+            guild_id=request.place.guild_id,
+            channel_id=request.place.channel_id,
+            minutes=request.minutes,
+            agenda=len(request.agenda),
+            constraints=len(request.constraints),
+        )
         room.rearm()
         return room.meeting
 

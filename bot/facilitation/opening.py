@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot import phrases
-from bot.errors import BadInput
+from bot.errors import BadInput, NotAllowed
 from bot.facilitation.board import kickoff
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
@@ -17,8 +17,9 @@ from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, EntryKind, Language, Meeting, NewEntry, Origin, Persona, Route
 from bot.meeting.text import strip_invisible
 from bot.stage import Outgoing
-from bot.store import ledger, meetings
+from bot.store import ledger, meetings, transcript
 from bot.store.engine import Connection
+from bot.store.servers import ServerSettings
 
 SHORTEST, LONGEST = 1, 12 * 60
 TITLE_CHARACTERS = 100  # a thread's name
@@ -35,6 +36,17 @@ def check(request: StartRequest) -> None:
         raise BadInput("error.minutes_range", shortest=SHORTEST, longest=LONGEST)
     if request.language is not None and request.language not in LANGUAGES:
         raise BadInput("error.language", known=", ".join(LANGUAGES))
+
+
+async def allow(c: Connection, core: Core, request: StartRequest) -> ServerSettings:
+    """The server's settings; NotAllowed or BadInput where this person may not, or does not wish to, start here."""
+    settings = await core.policy.load(c, request.place.guild_id)
+    wanted, by = set(settings.starter_roles), request.by
+    if wanted and not by.manager and not wanted & {*by.roles, request.place.guild_id}:
+        raise NotAllowed("error.may_not_start")
+    if await transcript.opted_out(c, request.place.guild_id, by.id):
+        raise BadInput("error.you_opted_out")
+    return settings
 
 
 async def create(core: Core, request: StartRequest, language: Language, timezone: str) -> Room:

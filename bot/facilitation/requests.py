@@ -16,6 +16,7 @@ class Person:
     id: int
     name: str  # as shown in the server; "" where the event does not tell (a removed reaction)
     manager: bool  # holds Manage Server
+    roles: tuple[int, ...] = ()  # the server's own role for everyone has the server's id
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,13 +93,13 @@ class _Try:
 
 
 class Generator:
-    """`model_for` picks the model of a route; `on_broken(rule or "model", error)` hears of every unforeseen
+    """`model_for` picks the model of a call (by its route and its meeting's server); `on_broken(rule or "model", error)` hears of every unforeseen
     error.
     """
 
     def __init__(
         self,
-        model_for: Callable[[Route], Model],
+        model_for: Callable[[Call], Model],
         clock: Clock,
         on_broken: Callable[[str, BaseException], None] | None = None,
     ) -> None:
@@ -164,7 +164,7 @@ class Generator:
     async def _ask(self, call: Call, prompt: Prompt, number: int) -> Draft[Any]:
         request = Request(call.scene, prompt, call.output, call.deadline, number, call.max_output_tokens)
         async with call.deadline.timeout():
-            return await self._model_for(call.route).generate(request)
+            return await self._model_for(call).generate(request)
 
     def _read(self, call: Call, draft: Draft[Any]) -> _Try:
         output, usage = draft.output, draft.usage
@@ -240,12 +240,12 @@ class Generator:
             final_verdicts=choice.verdicts,
             phase=chosen.phase if chosen is not None else phases[-1] if phases else None,
             closing_seen=any(a.closing for a in tries),
-            model=self._model_name(call.route),
+            model=self._model_name(call),
         )
 
-    def _model_name(self, route: Route) -> str:
+    def _model_name(self, call: Call) -> str:
         try:
-            return self._model_for(route).name
+            return self._model_for(call).name
         except Exception as error:
             self._report("model", error)
             return ""

@@ -139,10 +139,10 @@ def _holds_transcript(table: sa.Table) -> sa.ColumnElement[bool]:
     )
 
 
-async def sweep(c: AsyncConnection, now: datetime) -> Swept:
+async def sweep(c: AsyncConnection, now: datetime, transcript_days: int = 90) -> Swept:
     """Forget what is older than its server's retention: transcripts, then (where set) whole meetings.
 
-    Only closed meetings, counted from their close. Cheap when there is nothing to do; run it daily.
+    `transcript_days` holds for servers that set none. Only closed meetings, counted from their close. Cheap when there is nothing to do; run it daily.
     """
     table = schema.meetings
     query = sa.select(
@@ -156,7 +156,9 @@ async def sweep(c: AsyncConnection, now: datetime) -> Swept:
         days = settings[row.guild_id]
         if days.ledger_days is not None and row.closed_at <= now - timedelta(days=days.ledger_days):
             erased += await erase_meeting(c, row.guild_id, row.id)
-        elif row.transcript and row.closed_at <= now - timedelta(days=days.transcript_days):
+        elif row.transcript and row.closed_at <= now - timedelta(
+            days=days.transcript_days or transcript_days
+        ):
             await _drop(c, (schema.messages, schema.reactions), row.id)
             await forget_own_words(c, row.id)
             transcripts += 1

@@ -61,8 +61,8 @@ class TestFirst:
         model = ScriptedModel([GOOD])
 
         async def main() -> None:
-            def model_for(route: Route) -> ScriptedModel:
-                asked.append(route)
+            def model_for(call: Call) -> ScriptedModel:
+                asked.append(call.route)
                 return model
 
             generator = Generator(model_for, Clock(lambda: NOW))
