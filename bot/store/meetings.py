@@ -134,6 +134,23 @@ async def listing(c: AsyncConnection, guild_id: int, limit: int, offset: int = 0
     return [_meeting(row) for row in await c.execute(query)]
 
 
+async def page(c: AsyncConnection, where: sa.ColumnElement[bool], limit: int, offset: int) -> list[Meeting]:
+    """Meetings that fulfil `where` (which names the server), newest first."""
+    query = sa.select(_meetings).where(where).order_by(_meetings.c.started_at.desc(), _meetings.c.id.desc())
+    return [_meeting(row) for row in await c.execute(query.limit(limit).offset(offset))]
+
+
+async def last_held(c: AsyncConnection, guild_id: int, channel_id: int) -> Meeting | None:
+    """The newest closed meeting of this channel whose kickoff was posted."""
+    where = sa.and_(
+        _meetings.c.guild_id == guild_id,
+        _meetings.c.channel_id == channel_id,
+        _meetings.c.state == MeetingState.CLOSED,
+        _meetings.c.kickoff_message_id.is_not(None),
+    )
+    return next(iter(await page(c, where, 1, 0)), None)
+
+
 def _checked(changes: dict[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(changes) - _CHANGEABLE)
     if unknown:

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store import archive, ledger, schema
+from bot.store import archive, ledger, schema, search
 from bot.store._gate import ERASED
 
 _messages, _entries, _posts = schema.messages, schema.entries, schema.posts
@@ -64,6 +64,7 @@ async def erase_person(c: AsyncConnection, guild_id: int, user_id: int, now: dat
         touched.append(meeting_id)
         if emptied.rowcount:
             without_minutes.append(meeting_id)
+    await search.reindex_erased(c, touched)
     c.info[ERASED] = True
     return ErasedPerson(tuple(touched), tuple(without_minutes))
 

@@ -29,6 +29,7 @@ from bot.store import (
     overview,
     person,
     schema,
+    search,
     servers,
     transcript,
 )
@@ -143,6 +144,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "meetings.open_all": lambda c, m: meetings.open_all(c),
     "meetings.latest_in": lambda c, m: meetings.latest_in(c, GUILD, CHANNEL),
     "meetings.listing": lambda c, m: meetings.listing(c, GUILD, 5, 0),
+    "meetings.last_held": lambda c, m: meetings.last_held(c, GUILD, CHANNEL),
     "meetings.update": lambda c, m: meetings.update(c, m, agenda=("a",), cursor=5),
     "meetings.move": lambda c, m: meetings.move(c, m, [MeetingState.STARTING], MeetingState.OPEN),
     "meetings.mark_notice": lambda c, m: meetings.mark_notice(c, m, NOW, 5, NOW),
@@ -177,6 +179,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
         c, guild_id=GUILD, meeting_id=m, key="k", persona=Persona.SYSTEM, now=NOW, files=[("a", b"b")]
     ),
     "outbox.due": lambda c, m: outbox.due(c, m),
+    "outbox.unsettled": lambda c, m: outbox.unsettled(c),
     "outbox.get": lambda c, m: outbox.get(c, m, "k"),
     "outbox.begin_attempt": lambda c, m: outbox.begin_attempt(c, 1, "me", NOW),
     "outbox.sent": lambda c, m: outbox.sent(c, 1, 55, NOW),
@@ -205,6 +208,10 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "meta.put": lambda c, m: meta.put(c, "commands", "x"),
     "meta.get": lambda c, m: meta.get(c, "commands"),
     "archive.ledgers": lambda c, m: archive.ledgers(c, GUILD, [CHANNEL]),
+    "search.index": lambda c, m: search.index(c, m),
+    "search.reindex_erased": lambda c, m: search.reindex_erased(c, [m]),
+    "search.decisions": lambda c, m: search.decisions(c, GUILD, "価格", [CHANNEL], without=9),
+    "search.held": lambda c, m: search.held(c, GUILD, [CHANNEL], 5),
     "person.erase_person": lambda c, m: person.erase_person(c, GUILD, SATO, NOW),
     "archive.sweep": lambda c, m: archive.sweep(c, NOW),
     "archive.erase_meeting": lambda c, m: archive.erase_meeting(c, GUILD, m),
@@ -250,6 +257,7 @@ def test_every_public_function_of_the_store_is_called_above() -> None:
         heartbeats,
         archive,
         person,
+        search,
     )
     public = {
         f"{module.__name__.rsplit('.', 1)[1]}.{name}"
@@ -258,5 +266,12 @@ def test_every_public_function_of_the_store_is_called_above() -> None:
         if callable(value) and value.__module__ == module.__name__ and not name.startswith("_")
         if name[0].islower()
     }
-    helpers = {"meetings.create", "ledger.redact_fields", "archive.forget_own_words"}  # called by these
+    helpers = {
+        "meetings.create",
+        "meetings.page",
+        "search.readable",
+        "search.replaces",
+        "ledger.redact_fields",
+        "archive.forget_own_words",
+    }  # called by these
     assert public - helpers == {name.removesuffix(" off") for name in CALLS}
