@@ -1,7 +1,7 @@
 """Crashes a whole meeting at a chosen point, lets it come back, and says what is wrong with what came of it.
 
-Every commit, Discord call and model call of a run is a numbered point. A run is deterministic, so point n of the
-undisturbed run is point n of a run in which something happens there for the first time.
+Every commit, Discord call and model call of a run is a numbered point. A run is deterministic, so point n of
+the undisturbed run is point n of a run in which something happens there for the first time.
 """
 
 from __future__ import annotations

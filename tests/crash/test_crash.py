@@ -92,5 +92,7 @@ def test_the_harness_is_sharp(judge: Judge) -> None:
     assert _without(judge, {minutes: "expired"}, SHORT_S, blind=True)[1]
 
     # Neither lock: every lost answer makes a second post.
-    found = [bool(_without(judge, {n: "lost"}, SHORT_S, fresh_nonces=True, blind=True)[1]) for n in posts[::2]]
+    found = [
+        bool(_without(judge, {n: "lost"}, SHORT_S, fresh_nonces=True, blind=True)[1]) for n in posts[::2]
+    ]
     assert all(found), found
