@@ -1,4 +1,5 @@
-"""What the product asks for in a case: the same prompt, rules, fallback and deadline as its own step would use."""
+"""What the product asks for in a case: the same prompt, rules, fallback and deadline as its own step
+would use."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from bot import phrases
 from bot.assistant import answers
 from bot.evaluation.cases import Case
 from bot.facilitation.closing import GOODBYE_S, READ_BACK_AFTER_WISH_S
-from bot.facilitation.core import Core
+from bot.facilitation.core import Core, Limits
 from bot.facilitation.opening import OPENING_S
 from bot.facilitation.room import Room
 from bot.facilitation.thinking import Material, Thought, clock_facts, facts, record_texts, think
@@ -43,6 +44,11 @@ async def ask(core: Core, room: Room, stuff: Material, case: Case) -> Thought:
             return await turn(core, room, stuff, last if case.addressed else None)
 
 
+def _seconds(core: Core, product: float) -> float:
+    """A step's own deadline, as much longer as the core's is than the product's."""
+    return product * core.limits.deadline_s / Limits().deadline_s
+
+
 async def turn(core: Core, room: Room, stuff: Material, addressed_by: Message | None = None) -> Thought:
     language = room.meeting.language
     return await think(
@@ -69,7 +75,7 @@ async def minutes(core: Core, room: Room, stuff: Material) -> Thought:
         rules=minutes_rules(room, whole),
         output=MinutesOut,
         extract=False,
-        seconds=PROSE_S,
+        seconds=_seconds(core, PROSE_S),
         fallback=phrases.t("post.prose_omitted", room.meeting.language),
         text_of=prose_text,
     )
@@ -102,7 +108,13 @@ async def _opening(core: Core, room: Room, stuff: Material) -> Thought:
         first=agenda[0] if agenda else "",
     )
     return await think(
-        core, room, Route.OPENING, request="opening", stuff=stuff, fallback=fallback, seconds=OPENING_S
+        core,
+        room,
+        Route.OPENING,
+        request="opening",
+        stuff=stuff,
+        fallback=fallback,
+        seconds=_seconds(core, OPENING_S),
     )
 
 
@@ -113,7 +125,7 @@ async def _notice(core: Core, room: Room, stuff: Material, minutes_left: int) ->
         Route.TIME_NOTICE,
         stuff=stuff,
         notice_minutes=minutes_left,
-        seconds=NOTICE_S,
+        seconds=_seconds(core, NOTICE_S),
         extract=False,
         fallback=fixed_notice(minutes_left, room.meeting.language),
     )
@@ -128,6 +140,6 @@ async def _closing(core: Core, room: Room, stuff: Material, request: str) -> Tho
         request=request,
         stuff=stuff,
         extract=not goodbye,
-        seconds=GOODBYE_S if goodbye else READ_BACK_AFTER_WISH_S,
+        seconds=_seconds(core, GOODBYE_S if goodbye else READ_BACK_AFTER_WISH_S),
         fallback=phrases.t("closing.goodbye" if goodbye else "closing.lead", room.meeting.language),
     )

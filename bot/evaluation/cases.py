@@ -1,8 +1,10 @@
-"""Scenarios of `ketsugi eval`: a room at one moment, what is asked of the model there, and which rules it tempts.
+"""Scenarios of `ketsugi eval`: a room at one moment, what is asked of the model there, and which rules it
+tempts.
 
-data/scenarios/eval/<language>.jsonl: lines with the key "room" describe a room under a name; lines with the key
-"case" take a room (`in`), may override any of its fields, append `lines` to its own, and add the moment. Each case
-carries texts for the scripted doubles (`bot.evaluation.scripted`): `good`, and `bad` ones with the rules they break.
+data/scenarios/eval/<language>.jsonl: lines with the key "room" describe a room under a name; lines with the
+key "case" take a room (`in`), may override any of its fields, append `lines` to its own, and add the
+moment. Each case carries texts for the scripted doubles (`bot.evaluation.scripted`): `good`, and `bad` ones
+with the rules they break.
 """
 
 from __future__ import annotations
@@ -65,7 +67,8 @@ class Spoken(_Strict):
 
 
 class Told(_Strict):
-    """One answer of a scripted double. `breaks` names the rules that it breaks in this room, and no others."""
+    """One answer of a scripted double. `breaks` names the rules that it breaks in this room, and no
+    others."""
 
     say: str
     phase: Phase = Phase.DISCUSSING
@@ -146,7 +149,8 @@ def generator(model: Model, now: Now) -> Generator:
 
 
 def core_of(model: Model, now: datetime, patience: float = 1.0) -> Core:
-    """Services for one case: the real generator over `model`, the clock standing at `now`, a store never opened.
+    """Services for one case: the real generator over `model`, the clock standing at `now`, a store never
+    opened.
 
     `patience`: deadlines so many times the product's, for a model whose machine is the slow part.
     """

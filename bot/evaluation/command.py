@@ -1,4 +1,4 @@
-"""`ketsugi eval`, `ketsugi eval compare | fidelity | sizes` and `ketsugi stats`: the command line's side of it.
+"""`ketsugi eval`, its `compare`, `fidelity` and `sizes`, and `ketsugi stats`: the command line's side.
 
 Only light imports stand up here: the command line reads this module whatever is asked of it.
 """
@@ -6,10 +6,10 @@ Only light imports stand up here: the command line reads this module whatever is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,11 +18,6 @@ from bot.errors import KetsugiError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bot.evaluation.cases import Case
-    from bot.evaluation.records import Head, Run
-    from bot.evaluation.scripted import ScriptedModel
-    from bot.models.base import Model
-
 FINE, FAILED, INTERRUPTED = 0, 1, 130
 WIDE = 160  # columns of a table that goes to a file or a pipe
 
@@ -30,16 +25,11 @@ eval_cli = typer.Typer(
     invoke_without_command=True,
     help="Measure what a model gets wrong, rule by rule, before and after the guard.",
 )
-_LANGUAGE = Annotated[
-    Literal["ja", "en"] | None, typer.Option(help="scenarios of one language; default: both")
-]
-_MODEL = Annotated[
-    str,
-    typer.Option(
-        help="offline, a Gemini model's name, or scripted:clean|first|both|alternately|random[:SEED]"
-    ),
-]
+_SCRIPTS = "scripted:clean|first|both|alternately|random[:SEED]"
+_LANGUAGE = Annotated[Literal["ja", "en"] | None, typer.Option(help="of one language; default: both")]
+_MODEL = Annotated[str, typer.Option(help=f"offline, a Gemini model's name, or {_SCRIPTS}")]
 _OUT = Annotated[Path | None, typer.Option(help="write results here as JSON Lines, line by line")]
+_ONLY = Annotated[list[str] | None, typer.Option(help="only scenarios made for this rule (repeatable)")]
 
 
 @eval_cli.callback()
@@ -49,13 +39,15 @@ def evaluate(
     model: _MODEL = "offline",
     language: _LANGUAGE = None,
     out: _OUT = None,
-    only: Annotated[
-        list[str] | None, typer.Option(help="only scenarios made for this rule (repeatable)")
-    ] = None,
+    only: _ONLY = None,
+    patience: Annotated[float, typer.Option(min=1, help="deadlines so many times the product's")] = 1.0,
 ) -> None:
     """Play every shipped scenario RUNS times; a table rule x before / after, with intervals."""
     if context.invoked_subcommand is None:
-        raise typer.Exit(_guarded(lambda: _measure(runs, model, language, out, tuple(only or ()))))
+        from bot.evaluation.running import Wanted, measure
+
+        wanted = Wanted(runs, model, language, out, tuple(only or ()), patience)
+        raise typer.Exit(_guarded(lambda: measure(wanted, _console(), _console(to_stderr=True))))
 
 
 @eval_cli.command()
@@ -70,8 +62,40 @@ def compare(a: Path, b: Path) -> None:
     raise typer.Exit(_guarded(go))
 
 
+@eval_cli.command()
+def fidelity(
+    model: Annotated[str, typer.Option(help="scripted:summariser, offline, or a Gemini model's name")] = (
+        "scripted:summariser"
+    ),
+    runs: Annotated[int, typer.Option(min=1, help="how often each meeting is concluded")] = 1,
+    out: _OUT = None,
+) -> None:
+    """The same meetings concluded from a window of the history alone and from the ledger: what is lost."""
+    from bot.evaluation.running import conclude
+
+    raise typer.Exit(_guarded(lambda: conclude(model, runs, out, _console(), _console(to_stderr=True))))
+
+
+@eval_cli.command()
+def sizes(
+    language: _LANGUAGE = None,
+    messages: Annotated[int, typer.Option(min=50, help="length of the meeting")] = 2_000,
+    length: Annotated[int, typer.Option(min=1, help="characters of a message, at least")] = 300,
+) -> None:
+    """How large prompts are from message 50 on, against sending the whole history every turn."""
+    from bot.evaluation import sizes as prompts
+    from bot.meeting.model import LANGUAGES
+
+    async def go() -> int:
+        for spoken in LANGUAGES if language is None else (language,):
+            prompts.show(_console(), prompts.measure(spoken, messages, length))
+        return FINE
+
+    raise typer.Exit(_guarded(go))
+
+
 def stats(database: str | None = None, since: datetime | None = None, out: Path | None = None) -> int:
-    """Rates from real meetings; returns the exit status. `database`: URL or path, default the configured one."""
+    """Rates from real meetings; returns the exit status. `database`: URL or path, default: as configured."""
     from bot.evaluation import stats as real
     from bot.settings import Settings
 
@@ -86,102 +110,10 @@ def stats(database: str | None = None, since: datetime | None = None, out: Path 
     return _guarded(go)
 
 
-async def _measure(
-    runs: int, name: str, language: str | None, out: Path | None, only: tuple[str, ...]
-) -> int:
-    from bot.clock import Clock
-    from bot.errors import ConfigError
-    from bot.evaluation import cases as shipped
-    from bot.evaluation.engines import engine
-    from bot.evaluation.records import Head
-    from bot.evaluation.scripted import ScriptedModel
-
-    chosen = shipped.load("ja" if language == "ja" else "en" if language else None, only)
-    if not chosen:
-        known = sorted({rule for case in shipped.load() for rule in case.tempts})
-        raise ConfigError(f"no scenario is made for {', '.join(only)}; rules: {', '.join(known)}")
-    model = await engine(name, chosen, Clock(_now))
-    head = Head(
-        model=name, runs=runs, scenarios=len(chosen), language=language, started_at=_now().isoformat()
-    )
-    done: list[Run] = []
+def _guarded(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """Run it; an error of ours becomes one line on standard error."""
     try:
-        interrupted = await _play_all(model, chosen, runs, head, out, done)
-    finally:
-        await model.close()
-    return _finish(head, done, interrupted, out, model if isinstance(model, ScriptedModel) else None)
-
-
-async def _play_all(
-    model: Model, cases: list[Case], runs: int, head: Head, out: Path | None, done: list[Run]
-) -> bool:
-    """Fill `done`; True where Ctrl-C came first. Every run is in the file before the next one begins."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from bot.evaluation.records import line_of
-    from bot.evaluation.violations import play
-
-    file = out.open("w", encoding="utf-8") if out is not None else None
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    try:
-        if file is not None:
-            file.write(line_of(head))
-        with Progress(*columns, console=_console(to_stderr=True), transient=True) as progress:
-            bar = progress.add_task(head.model, total=len(cases) * runs)
-            async for run in play(model, cases, runs):
-                done.append(run)
-                if file is not None:
-                    file.write(line_of(run))
-                    file.flush()
-                progress.update(bar, advance=1, description=f"{head.model} {run.scenario}")
-    except asyncio.CancelledError:
-        return True
-    finally:
-        if file is not None:
-            file.close()
-    return False
-
-
-def _finish(
-    head: Head, done: list[Run], interrupted: bool, out: Path | None, double: ScriptedModel | None
-) -> int:
-    from bot.evaluation import report, truth
-
-    console = _console()
-    if done:
-        report.show(console, head, done)
-    if double is not None:
-        console.print(truth.verdict(double, done))
-    if out is not None:
-        console.print(f"{len(done)} runs in {out}")
-    if interrupted:
-        console.print(
-            f"interrupted: {len(done)} of {head.runs * head.scenarios} runs were measured and are kept"
-        )
-        return INTERRUPTED
-    return FINE
-
-
-def _guarded(work: Callable[[], Awaitable[int]]) -> int:
-    async def main() -> int:
-        return await work()
-
-    try:
-        return asyncio.run(main())
+        return asyncio.run(work())
     except KeyboardInterrupt:
         return INTERRUPTED
     except KetsugiError as error:
@@ -196,9 +128,3 @@ def _console(*, to_stderr: bool = False) -> Console:
     if not console.is_terminal and not to_stderr:
         return Console(width=WIDE, highlight=False)
     return console
-
-
-def _now() -> datetime:
-    from datetime import UTC
-
-    return datetime.now(UTC)

@@ -8,6 +8,8 @@ from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.evaluation.cases import Case
 from bot.evaluation.scripted import PREFIX, SCRIPTS, ScriptedModel
+from bot.evaluation.summariser import NAME as SUMMARISER
+from bot.evaluation.summariser import Summariser
 from bot.models.base import Model
 from bot.models.gemini import GeminiModel
 from bot.models.offline import OfflineModel
@@ -21,6 +23,8 @@ async def engine(name: str, cases: Sequence[Case], clock: Clock, settings: Setti
     """
     if name == OFFLINE:
         return OfflineModel()
+    if name == SUMMARISER:
+        return Summariser()
     if name.startswith(PREFIX):
         return scripted(name, cases)
     return await provider(name, clock, settings)

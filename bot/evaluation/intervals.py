@@ -1,4 +1,5 @@
-"""Intervals for rates whose observations come in clusters: several runs of one scenario are no independent sample.
+"""Intervals for rates whose observations come in clusters: several runs of one scenario are no independent
+sample.
 
 Wilson's score interval over the *effective* number of observations (Kish; Korn and Graubard 1998):
 
@@ -7,8 +8,8 @@ Wilson's score interval over the *effective* number of observations (Kish; Korn 
     deff  = v / (p * (1 - p) / n)                        design effect
     n_eff = n / deff, held between m and n
 
-Where all scenarios agree at 0 or 1, or where there is only one, the variance between them cannot be estimated;
-n_eff is then m, the most careful reading: runs of one scenario may be copies of each other.
+Where all scenarios agree at 0 or 1, or where there is only one, the variance between them cannot be
+estimated; n_eff is then m, the most careful reading: runs of one scenario may be copies of each other.
 
 Differences of two rates: Newcombe's hybrid of both Wilson intervals (1998, method 10).
 """
@@ -40,7 +41,8 @@ class Rate:
 
 
 def wilson(p: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval of a share `p` seen in `n` (possibly fractional) observations; (0, 1) for none."""
+    """Wilson's score interval of a share `p` seen in `n` (possibly fractional) observations; (0, 1) for
+    none."""
     if n <= 0:
         return 0.0, 1.0
     centre = p + z * z / (2 * n)
@@ -90,8 +92,8 @@ class Difference:
 def difference(before: Rate, after: Rate) -> Difference | None:
     """How far two rates lie apart; None where one of them has no observations.
 
-    Both are taken as independent. Files made with the same scenarios are positively correlated, which makes the
-    interval wider than need be, never narrower.
+    Both are taken as independent. Files made with the same scenarios are positively correlated, which makes
+    the interval wider than need be, never narrower.
     """
     if not before.n or not after.n:
         return None

@@ -1,12 +1,12 @@
 """The file of an evaluation: JSON Lines, a heading and one line a run, written as they happen.
 
-    {"kind": "eval", "format": 1, "model", "runs", "scenarios", "language", "started_at"}
-    {"kind": "run", "scenario", "tempts": [rule], "language", "route", "run", "model", "version", "source", "text",
-     "attempts": [{"verdicts": {rule: outcome}, "text", "failure", "latency_ms", "tokens_in", "tokens_cached",
-     "tokens_out", "version"}], "after": {rule: outcome}, "cost_usd"}
+    {"kind": "eval", "format": 1, "model", "runs", "scenarios", "language", "started_at", "patience"}
+    {"kind": "run", "scenario", "tempts": [rule], "language", "route", "run", "model", "version", "source",
+     "text", "attempts": [{"verdicts": {rule: outcome}, "text", "failure", "latency_ms", "tokens_in",
+     "tokens_cached", "tokens_out", "version"}], "after": {rule: outcome}, "cost_usd"}
 
-`version` is the model version as the provider returned it, "" where no answer came. `after` is what the rules say of
-the text that would be posted; empty for silence.
+`version` is the model version as the provider returned it, "" where no answer came. `after` is what the
+rules say of the text that would be posted; empty for silence.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class Head(_Line):
     scenarios: int
     language: str | None = None
     started_at: str = ""
+    patience: float = 1.0
 
 
 class AttemptLine(_Line):

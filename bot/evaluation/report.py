@@ -73,7 +73,10 @@ def _totals(name: str, runs: Sequence[Run]) -> Table:
         sources[list(Source).index(Source.FIXED)],
         sources[list(Source).index(Source.REPHRASED)],
     )
-    table.caption = f"95%: rephrased {interval(rephrased)}, fixed {interval(fixed)}. Answers without a text: {failed or 'none'}."
+    table.caption = (
+        f"95%: rephrased {interval(rephrased)}, fixed {interval(fixed)}."
+        f" Answers without a text: {failed or 'none'}."
+    )
     table.caption_justify = "left"
     return table
 

@@ -1,7 +1,7 @@
 """Models that answer by script and know the truth of it: what `ketsugi eval` counts must equal what they did.
 
-`--model scripted:<name>`: they take the texts that each scenario carries (`Case.good`, `Case.bad`), so that their
-answers are realistic in both languages, and write down for every answer which rules it breaks.
+`--model scripted:<name>`: they take the texts that each scenario carries (`Case.good`, `Case.bad`), so that
+their answers are realistic in both languages, and write down for every answer which rules it breaks.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ Verdicts = Callable[[Run], dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class RuleRates:
-    """One rule over some runs. `before`: first answers; `tempted`: of these, in the scenarios made for the rule;
-    `again`: second answers; `after`: posted texts. `broken`: runs in which the rule itself failed."""
+    """One rule over some runs. `before`: first answers; `tempted`: of these, in the scenarios made for the
+    rule; `again`: second answers; `after`: posted texts. `broken`: runs in which the rule itself failed."""
 
     rule: str
     strength: str
@@ -31,7 +31,8 @@ class RuleRates:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Everything that is no rule's. Latencies in milliseconds a generation (both answers), cost in US dollars."""
+    """Everything that is no rule's. Latencies in milliseconds a generation (both answers), cost in US
+    dollars."""
 
     runs: int
     scenarios: int
@@ -50,7 +51,8 @@ def versions(runs: Iterable[Run]) -> list[str]:
 
 
 def by_version(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Runs by the version that answered. Unanswered ones count with the only version there is, else by themselves."""
+    """Runs by the version that answered. Unanswered ones count with the only version there is, else by
+    themselves."""
     known = versions(runs)
     alone = known[0] if len(known) == 1 else ""
     grouped: dict[str, list[Run]] = {version: [] for version in known}

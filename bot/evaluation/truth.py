@@ -42,5 +42,6 @@ def verdict(double: ScriptedModel, runs: Sequence[Run]) -> str:
     """One sentence for the end of a report."""
     found = differences(double.truth, runs)
     if not found:
-        return f"counts equal what {double.name} did: {sum(told(double.truth).values())} broken rules, all counted"
+        broken = sum(told(double.truth).values())
+        return f"counts equal what {double.name} did: {broken} broken rules, all counted"
     return f"counts differ from what {double.name} did: " + "; ".join(found)

@@ -1,4 +1,5 @@
-"""`ketsugi eval`: every scenario so and so often through the real path, what the rules said before and after."""
+"""`ketsugi eval`: every scenario so and so often through the real path, what the rules said before and
+after."""
 
 from __future__ import annotations
 
@@ -17,16 +18,19 @@ from bot.models.prices import cost
 from bot.prompts.outputs import MinutesOut
 
 
-async def play(model: Model, cases: Sequence[Case], runs: int) -> AsyncIterator[Run]:
-    """Each case once, then each once more, `runs` times: what is measured when it is interrupted is balanced."""
+async def play(model: Model, cases: Sequence[Case], runs: int, patience: float = 1.0) -> AsyncIterator[Run]:
+    """Each case once, then each once more, `runs` times: what is measured when it is interrupted is
+    balanced."""
     for number in range(runs):
         for index, case in enumerate(cases, start=1):
-            yield await play_one(model, case, number, index)
+            yield await play_one(model, case, number, index, patience)
 
 
-async def play_one(model: Model, case: Case, number: int = 0, meeting_id: int = 1) -> Run:
+async def play_one(
+    model: Model, case: Case, number: int = 0, meeting_id: int = 1, patience: float = 1.0
+) -> Run:
     """One run of one case. Raises nothing but cancellation: what fails is in the record."""
-    core = core_of(model, case.now)
+    core = core_of(model, case.now, patience)
     room, stuff = stand(case, core, meeting_id)
     thought = await ask(core, room, stuff, case)
     text, source = thought.final(core)
