@@ -50,7 +50,7 @@ def _entry(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> 
     refers_to: int | None = None
     kind = mark.kind
     if kind is EntryKind.VOTE:
-        proposal = lookup.proposal_named(view, mark.number)
+        proposal = _proposal(view, mark, message)
         if proposal is None:
             return None
         refers_to = proposal.original.number
@@ -80,6 +80,15 @@ def _entry(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> 
         due=_due(meeting, message, mark),
         value=mark.value,
     )
+
+
+def _proposal(view: LedgerView, mark: Mark, message: Message) -> Item | None:
+    """What a vote is on: the proposal it names, else the one it replies to, else the newest."""
+    if mark.number is None and message.reply_to is not None:
+        for item in reversed(view.open_proposals):
+            if message.reply_to in {item.original.message_id, item.entry.message_id}:
+                return item
+    return lookup.proposal_named(view, mark.number)
 
 
 def _joined(view: LedgerView, mark: Mark) -> Item | None:

@@ -91,10 +91,14 @@ def undo_target(view: LedgerView, author_id: int) -> Entry | None:
 
 
 def proposal_named(view: LedgerView, label: int | None) -> Item | None:
-    """The open proposal a vote means: labelled so ("PROPOSAL 2:"), else numbered so; None: the newest."""
+    """The open proposal a vote means: labelled so ("PROPOSAL 2:"), else numbered so; None: the newest.
+
+    A bare "+1" after the newest one was decided agrees with that; it is no vote on an older one left open.
+    """
     opened = view.open_proposals
     if label is None:
-        return max(opened, key=lambda item: item.number, default=None)
+        newest = max(view.of(EntryKind.PROPOSAL), key=lambda item: item.original.number, default=None)
+        return newest if newest is not None and newest.status == "open" else None
     for item in reversed(opened):
         head = re.match(r"\D{0,20}?(\d{1,3})\s*:", fold(item.original.quote))
         if head and int(head[1]) == label:

@@ -190,6 +190,19 @@ def test_votes_count_from_text_and_reactions_and_decide_nothing() -> None:
     held(story)
 
 
+def test_a_vote_is_on_the_proposal_it_replies_to_and_none_after_the_newest_is_decided() -> None:
+    async def story(s: Sitting) -> None:
+        await s.start(language="en")
+        old, _ = await s.talk(("Tom", "Proposal: we meet on Mondays"), ("Maya", "PROPOSED: we use one tool"))
+        await s.say("Tom", "-1 too early", reply_to=old)
+        await s.talk(("鈴木", "+1"), ("Tom", "RESOLVED: we use one tool"), ("Maya", "+1"))
+        votes = {p.text: [(v.voter_name, v.value) for v in p.votes] for p in s.view.of(EntryKind.PROPOSAL)}
+        assert votes == {"we meet on Mondays": [("Tom", -1.0)], "we use one tool": [("鈴木", 1.0)]}
+        await s.close()
+
+    held(story)
+
+
 def test_a_reaction_taken_back_takes_the_vote_back() -> None:
     async def story(s: Sitting) -> None:
         await s.start()
