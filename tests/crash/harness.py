@@ -374,20 +374,23 @@ class Run:
 
     def _happens(self, act: Act) -> None:
         """In Discord, whether the bot is there or not."""
+        self.apply(act, asyncio.get_running_loop().time())
+        if act.do in ("edit", "delete") and act.ref not in self._heard:
+            self.out.unseen_change = True
+
+    def apply(self, act: Act, seconds: float) -> None:
         world, ids = self.world, self.out.ids
         match act.do:
             case "say":
                 ref = act.ref or f"at {act.at:g}"
                 ids[ref] = world.person_says(CHANNEL, PEOPLE[act.who], act.who, act.text)
-                self.out.said[ref] = asyncio.get_running_loop().time()
+                self.out.said[ref] = seconds
             case "edit":
                 world.person_edits(CHANNEL, ids[act.ref], act.text)
             case "delete":
                 world.person_deletes(CHANNEL, ids[act.ref])
             case "end":
-                self.out.said["end"] = asyncio.get_running_loop().time()
-        if act.do in ("edit", "delete") and act.ref not in self._heard:
-            self.out.unseen_change = True
+                self.out.said["end"] = seconds
 
     async def _told(self, act: Act) -> None:
         """The bot hears of it, and perhaps dies of it."""

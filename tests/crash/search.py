@@ -133,3 +133,49 @@ def search(cases: list[Case], processes: int, show: Callable[[str], None] = prin
         f"{len(cases)} runs, {failed} failed, {time.monotonic() - began:.0f} s on {processes} processes {dict(kinds) or ''}"
     )
     return failed
+
+
+CHUNK = 100  # random lives a task; each chunk has its own seed, so that one can be run again alone
+
+
+def _lives(seed: int) -> tuple[int, int, str]:
+    """One chunk of the state machine: (seed, seconds, what failed or nothing)."""
+    import hypothesis
+    from hypothesis import HealthCheck, settings
+    from hypothesis.stateful import run_state_machine_as_test
+
+    from tests.crash.machine import Lifecycle
+
+    began = time.monotonic()
+    chosen = settings(
+        max_examples=CHUNK,
+        stateful_step_count=30,
+        deadline=None,
+        database=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    wrong = ""
+    try:
+        run_state_machine_as_test(hypothesis.seed(seed)(Lifecycle), settings=chosen)
+    except BaseException as error:
+        notes = "\n".join(getattr(error, "__notes__", []))
+        wrong = f"{type(error).__name__}: {error}\n{notes}"
+    return seed, round(time.monotonic() - began), wrong
+
+
+def search_machine(examples: int, seed: int, processes: int, show: Callable[[str], None] = print) -> int:
+    """So many random lives of meetings in chunks; returns how many chunks failed."""
+    began, failed, done = time.monotonic(), 0, 0
+    seeds = range(seed, seed + -(-examples // CHUNK))
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for number, seconds, wrong in pool.map(_lives, seeds):
+            done += CHUNK
+            if wrong:
+                failed += 1
+                show(f"FAILED chunk with seed {number}: {wrong}")
+            show(
+                f"{done} of {examples} lives, {failed} chunks failed, seed {number} took {seconds} s, "
+                f"{time.monotonic() - began:.0f} s in all"
+            )
+    return failed
