@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.meeting.agenda import AgendaItem, Current
 from bot.meeting.model import ChannelKind, LedgerView, Meeting, Speaker
 from bot.stage import Place
 
@@ -32,6 +33,8 @@ class StartRequest:
     minutes: int
     language: str | None
     interaction_id: int | None  # the same interaction never starts two meetings
+    carry: bool = True  # take over what the channel's last meeting left open
+    parent_id: int | None = None  # the channel of a public thread or forum post
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +44,14 @@ class Status:
     meeting: Meeting
     ledger: LedgerView
     speakers: tuple[Speaker, ...]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AgendaShown:
+    """The agenda as it stands: items with their shares in minutes, and which one is on since when."""
+
+    items: tuple[AgendaItem, ...]
+    shares: tuple[float, ...]
+    current: Current | None
     now: datetime

@@ -5,6 +5,7 @@ How entries meet items (`refers_to` may be any number of an item's chain; an unk
 - An entry of an item's own kind replaces that item; a question asks the same item again instead (reopens it).
 - A decision that names a proposal, or repeats an open proposal's wording, settles it ("decided"); one that
   names a question answers it. The same decision typed twice is one item, the repetition in its history.
+- A person's answer to an action says that it is done.
 - A person's confirmation of an open proposal *is* the decision: an item of kind decision derived from it,
   numbered as the confirmation, worded as the proposal, `entry.refers_to` naming it. No row is added for that.
 - What a model found takes nothing away that a person made until a person confirms it: its decision that would
@@ -262,6 +263,11 @@ class _Reader:
         draft.changed.clear()
 
     def _answer(self, entry: Entry, meant: Draft) -> None:
+        if meant.kind is EntryKind.ACTION and entry.origin in _DELIBERATE:
+            meant.answers.append(entry)
+            if meant.live:
+                meant.status = "done"
+            return
         if meant.kind is not EntryKind.QUESTION:
             self._of.pop(entry.number, None)
             self._keep_as_note(entry)

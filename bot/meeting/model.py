@@ -229,8 +229,8 @@ class Item:
     """One live (or once live) thing of the ledger after folding (`meeting.ledger.fold`).
 
     status: decision: "confirmed" | "unconfirmed" | "replaced" | "retracted";
-    question: "open" | "answered" | "retracted" | "replaced"; action, constraint, note, topic: "live" | "replaced"
-    | "retracted"; proposal: "open" | "decided" | "retracted" | "replaced".
+    question: "open" | "answered" | "retracted" | "replaced"; action: "live" | "done" | "replaced" | "retracted";
+    constraint, note, topic: "live" | "replaced" | "retracted"; proposal: "open" | "decided" | "retracted" | "replaced".
     """
 
     entry: Entry  # the newest wording (a revision's text with the original's kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -93,3 +93,47 @@ def may_speak(
     if human_messages_since_last_unprompted <= messages:
         return False
     return seconds_since_last_unprompted is None or seconds_since_last_unprompted > seconds
+
+
+def speak_from(
+    activity: Activity,
+    human_messages_since_last_unprompted: int,
+    last_unprompted: datetime | None,
+    people: int,
+    start: datetime,
+) -> datetime | None:
+    """The moment from which `may_speak` allows an unprompted post; None where more has to be said first."""
+    if people <= 1:
+        return start
+    messages, seconds = _SHARE[activity]
+    if human_messages_since_last_unprompted <= messages:
+        return None
+    return start if last_unprompted is None else last_unprompted + timedelta(seconds=seconds + 1)
+
+
+ASKED_AGAIN = timedelta(minutes=10)  # one person is brought in at most once in this time
+ASKED_IN_VAIN = 2  # then they are left alone until they speak
+
+
+def bring_in(
+    activity: Activity,
+    quiet_since: Mapping[int, datetime],
+    asked: Mapping[int, Sequence[datetime]],
+    last_human_at: datetime,
+) -> tuple[int, datetime] | None:
+    """Whom to bring in by name, and from when on: who has been quiet longest, where the others talk.
+
+    `quiet_since`: when each participant last spoke, joined, or the meeting began. `asked`: when each was brought
+    in. A quiet facilitator brings nobody in. Where all have been silent nobody is being left out.
+    """
+    if activity is Activity.QUIET or len(quiet_since) < 2:
+        return None
+    due: list[tuple[datetime, int]] = []
+    for person, since in quiet_since.items():
+        later = [moment for moment in asked.get(person, ()) if moment > since]
+        if len(later) < ASKED_IN_VAIN:
+            due.append((max([since + QUIET_AFTER, *(moment + ASKED_AGAIN for moment in later)]), person))
+    if not due:
+        return None
+    at, person = min(due)
+    return (person, at) if last_human_at > at - QUIET_AFTER else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.meeting.lifecycle import TALKING
 from bot.meeting.model import Meeting, MeetingState
 
 QUIET = timedelta(seconds=3)  # SPEC 2.3: a burst ends after 3 s of quiet ...
@@ -34,8 +35,11 @@ class StepKind(StrEnum):
     FINISH = "finish"
     OPENING = "opening"
     ASSIST = "assist"
+    PAST = "past"
     TURN = "turn"
     NOTICE = "notice"
+    MOVE_ON = "move_on"
+    BRING_IN = "bring_in"
     QUIET_ASK = "quiet_ask"
     QUIET_CLOSE = "quiet_close"
     BOARD = "board"
@@ -71,6 +75,9 @@ class RoomState:
     goodbye_done: bool = False
     draft_done: bool = False
     minutes_sent: bool = False
+    past_due: bool = False  # a decision was not yet held against those of past meetings
+    move_on_at: datetime | None = None  # when moving on from the agenda item is to be proposed
+    bring_in_at: datetime | None = None  # when somebody quiet is to be asked
     board_at: datetime | None = None  # when the board wants its next edit; None = nothing changed
 
 
@@ -159,6 +166,10 @@ def _by_state(state: RoomState, now: datetime) -> Iterator[Step | None]:
                 return
             yield _turn(state)
             yield _upcoming_notice(state, now)
+            if state.move_on_at is not None:
+                yield Step(StepKind.MOVE_ON, state.move_on_at)
+            if state.bring_in_at is not None:
+                yield Step(StepKind.BRING_IN, state.bring_in_at)
             yield _quiet(state)
         case MeetingState.CLOSING:
             yield Step(StepKind.READ_BACK, meeting.closing_since or at_once)
@@ -185,6 +196,8 @@ def next_step(state: RoomState, now: datetime) -> Step | None:
         steps.append(Step(StepKind.DELIVER, state.deliver_at))
     if state.assist_due and state.meeting.state is not MeetingState.CLOSED:
         steps.append(Step(StepKind.ASSIST, min(now, state.meeting.started_at)))
+    if state.past_due and state.meeting.state in TALKING:
+        steps.append(Step(StepKind.PAST, min(now, state.meeting.started_at)))
     if state.board_at is not None:
         steps.append(Step(StepKind.BOARD, state.board_at))
     steps.extend(step for step in _by_state(state, now) if step is not None)

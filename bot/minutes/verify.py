@@ -248,7 +248,7 @@ def _attendance(record: _Record, stored: StoredMinutes, there: Sequence[Mapping[
             count[1] += len(message.text)
     said = {person["user_id"]: [person["messages"], person["characters"]] for person in there}
     for who in sorted((counts.keys() | said.keys()) - changed):
-        if counts.get(who) != said.get(who):
+        if counts.get(who, [0, 0]) != said.get(who, [0, 0]):  # who only joined has written nothing
             yield None, f"the transcript of user {who} is not the one the minutes were made from"
 
 

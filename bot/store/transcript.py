@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -198,6 +199,23 @@ async def reactions(
     return [(row.user_id, row.user_name, row.emoji, row.at) for row in await c.execute(query)]
 
 
+async def joined(c: AsyncConnection, meeting_id: int, message_ids: Collection[int]) -> dict[int, str]:
+    """Who said by a reaction to one of these messages (the board) that they take part: name by user id.
+
+    ❌ and 👎 say the opposite.
+    """
+    query = (
+        sa.select(_reactions.c.user_id, _reactions.c.user_name)
+        .where(
+            _reactions.c.meeting_id == meeting_id,
+            _reactions.c.message_id.in_(list(message_ids)),
+            _reactions.c.emoji.not_in(["❌", "👎"]),
+        )
+        .order_by(_reactions.c.at, _reactions.c.user_id)
+    )
+    return {row.user_id: row.user_name for row in await c.execute(query)}
+
+
 async def opt_out(c: AsyncConnection, guild_id: int, user_id: int, at: datetime) -> bool:
     """From now on nothing this person writes in this server is stored; False if it was so already."""
     statement = insert(schema.opt_outs).values(guild_id=guild_id, user_id=user_id, at=at)
@@ -213,3 +231,10 @@ async def opt_in(c: AsyncConnection, guild_id: int, user_id: int) -> bool:
 
 async def opted_out(c: AsyncConnection, guild_id: int, user_id: int) -> bool:
     return bool((await c.execute(sa.select(_wants_nothing_stored(guild_id, user_id)))).scalar())
+
+
+async def opted_out_of(c: AsyncConnection, guild_id: int, user_ids: Collection[int]) -> frozenset[int]:
+    """Those of `user_ids` who opted out on this server."""
+    table = schema.opt_outs
+    query = sa.select(table.c.user_id).where(table.c.guild_id == guild_id, table.c.user_id.in_(list(user_ids)))
+    return frozenset((await c.execute(query)).scalars()) if user_ids else frozenset()
