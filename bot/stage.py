@@ -13,7 +13,6 @@ from typing import Literal, Protocol
 from bot.errors import StageError
 from bot.meeting.model import Language, Persona
 
-
 # How a mention of the bot reads in a stored message, whatever nickname it has on a server: being addressed must be
 # recognisable again after a restart.
 BOT_NAME = "Ketsugi"
@@ -116,6 +115,9 @@ class Stage(Protocol):
 
     async def edit(self, place: Place, message_id: int, post: Outgoing) -> None:
         """Make a message of ours look like `post` (idempotent)."""
+
+    async def delete(self, place: Place, message_id: int) -> None:
+        """Take a message of ours away; Refused("gone") where it is gone already."""
 
     async def react(self, place: Place, message_id: int, emoji: str) -> None:
         """Add our reaction (idempotent)."""

@@ -116,6 +116,10 @@ class DiscordStage:
             message = self._channel(place).get_partial_message(message_id)
             await message.edit(content=body(post), allowed_mentions=NO_PINGS, **changes)
 
+    async def delete(self, place: Place, message_id: int) -> None:
+        async with self._request():
+            await self._channel(place).get_partial_message(message_id).delete()
+
     async def react(self, place: Place, message_id: int, emoji: str) -> None:
         async with self._request():
             await self._channel(place).get_partial_message(message_id).add_reaction(emoji)

@@ -7,13 +7,13 @@ board changes at most once a minute. What does not fit is counted; the newest st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from bot.facilitation.display import count_votes, decision_line, display, sections, stamp
-from bot.meeting.display import brief, units
+from bot.meeting.display import brief, task, units
 from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Persona, Speaker
 from bot.meeting.text import fold
-from bot.phrases import t
+from bot.phrases import short_day, t
 from bot.stage import Button, Embed, Outgoing
 
 DESCRIPTION = 4096  # Discord's limit of an embed's description
@@ -75,7 +75,7 @@ def board(
 
 
 def _opening(meeting: Meeting, language: Language, retention_days: int | None, model_name: str) -> str:
-    title, chair = display(meeting.title, TITLE), display(meeting.chair_name)
+    title, chair = display(meeting.title, TITLE), display(meeting.chair_name) or t("erased.person", language)
     if meeting.state is MeetingState.CLOSED:
         return t("board.closed_headline", language, title=title)
     sent = "board.sent_nowhere" if model_name == "offline" else "board.sent_to"
@@ -109,7 +109,7 @@ def _clock(meeting: Meeting, now: datetime, language: Language) -> str:
     planned = max(1, round((meeting.planned_end - meeting.started_at).total_seconds() / 60))
     used = max(0, int((now - meeting.started_at).total_seconds() // 60))
     cells = min(BAR, used * BAR // planned)
-    bar = "▓" * cells + "░" * (BAR - cells)
+    bar = "▰" * cells + "▱" * (BAR - cells)
     values = {"bar": bar, "used": used, "planned": planned, "end": stamp(meeting.planned_end)}
     if used > planned:
         return t("board.time_over", language, over=used - planned, **values)
@@ -131,7 +131,8 @@ def _lists(
     decisions = [decision_line(item, view, language, LINE) for item in view.decisions]
     proposals = [_proposal(item, language) for item in view.open_proposals]
     questions = [f"**#{item.number}** {brief(item.text, LINE)}" for item in view.open_questions]
-    actions = [_action(item, language) for item in view.actions]
+    day = meeting.started_at.date()
+    actions = [_action(item, language, day) for item in view.actions]
     return [
         (head("agenda", 0), _agenda(meeting, view)),
         (
@@ -154,7 +155,7 @@ def _agenda(meeting: Meeting, view: LedgerView) -> list[str]:
     if current is not None and fold(current) not in map(fold, items):
         items.append(current)
     here = fold(current) if current is not None else None
-    return [f"{'▶' if fold(item) == here else '▫️'} {brief(item, LINE)}" for item in items]
+    return [f"{'▶️' if fold(item) == here else '▫️'} {brief(item, LINE)}" for item in items]
 
 
 def _proposal(item: Item, language: Language) -> str:
@@ -163,11 +164,11 @@ def _proposal(item: Item, language: Language) -> str:
     return f"**#{item.number}** {brief(item.text, LINE)} {votes}"
 
 
-def _action(item: Item, language: Language) -> str:
+def _action(item: Item, language: Language, near: date) -> str:
     key = "board.owner" if item.owner else "board.no_owner"
     owner = t(key, language, owner=display(item.owner or ""))
-    due = t("board.due", language, due=display(item.due)) if item.due else ""
-    return f"**#{item.number}** {brief(item.text, LINE)} {owner}{due}"
+    due = t("board.due", language, due=display(short_day(item.due, language, near))) if item.due else ""
+    return f"**#{item.number}** {brief(task(item.text, item.owner), LINE)} {owner}{due}"
 
 
 def _talk(speakers: Sequence[Speaker], language: Language) -> list[str]:

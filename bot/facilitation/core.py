@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bot import phrases
 from bot.clock import Clock
 from bot.errors import StageError
-from bot.facilitation.policy import Policy
+from bot.facilitation.policy import FREE, Policy
 from bot.guard.generator import Generator
 from bot.meeting.model import LANGUAGES, Entry, Meeting, Route
 from bot.meeting.words import Words
@@ -67,6 +67,11 @@ class Core:
     def model_for(self, route: Route, guild_id: int) -> str:
         """The model of a route on one server: its own choice, else the application's."""
         return self.policy.settings(guild_id).models.get(route.value) or self.model_name(route)
+
+    def models_of(self, guild_id: int) -> tuple[str, ...]:
+        """Every model that may be sent something of this server, the offline engine aside."""
+        names = (self.model_for(route, guild_id) for route in Route)
+        return tuple(sorted({name for name in names if name != FREE}))
 
     def attach(self, stage: Stage) -> None:
         self._stage = stage

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from bot.clock import Scheduler
 from bot.errors import BadInput, NoMeeting, StageError
@@ -18,6 +20,8 @@ from bot.stage import Place, Refused, Seen
 from bot.store import meetings, outbox, servers, transcript
 from bot.store.engine import Connection
 from bot.supervision import log_failure
+
+T = TypeVar("T")
 
 BACKFILL_AGAIN = 100  # stored messages looked at again after a gap, for edits and deletions missed
 
@@ -51,6 +55,32 @@ class Meetings:
         if room is None or room.meeting.state is MeetingState.CLOSED:
             raise NoMeeting()
         return room
+
+    def rooms_of(self, guild_id: int) -> list[Room]:
+        """The open meetings of one server, always in the same order."""
+        return [r for _, r in sorted(self._rooms.items()) if r.meeting.guild_id == guild_id]
+
+    def forget(self, meeting_id: int) -> None:
+        """Drop the cache of a meeting that is no more."""
+        room = self._rooms.pop(meeting_id, None)
+        if room is not None and self._by_place.get(room.place) == room.id:
+            del self._by_place[room.place]
+
+    async def held_still(self, rooms: Sequence[Room], work: Callable[[], Awaitable[T]]) -> T:
+        """Run `work` while nothing is stored in these rooms; afterwards they read everything anew, and what
+        they thought up before is neither stored nor said (`Room.era`)."""
+        async with AsyncExitStack() as held:
+            for room in rooms:
+                await held.enter_async_context(room.write)
+            try:
+                done = await work()
+            finally:
+                for room in rooms:
+                    room.era, room.stale = room.era + 1, True
+        for room in rooms:
+            await room.freshen()
+            room.rearm()
+        return done
 
     async def _step(self, meeting_id: int) -> datetime | None:
         room = self._rooms.get(meeting_id)

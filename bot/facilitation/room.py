@@ -11,6 +11,7 @@ from bot.clock import Deadline
 from bot.errors import StoreError
 from bot.facilitation.clashes import ConflictMemo, with_conflicts
 from bot.facilitation.core import Change, Core
+from bot.facilitation.erased import shown
 from bot.meeting import ledger as folding
 from bot.meeting import replies
 from bot.meeting.model import Entry, LedgerView, Meeting, MeetingState, Message, Speaker
@@ -71,6 +72,7 @@ class Room:
     write: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadlines: set[Deadline] = field(default_factory=set)  # of the generations under way
     failures: int = 0
+    era: int = 0  # counts erasures: what was thought up before one is not to be stored or said after it
     memo: ConflictMemo = field(default_factory=ConflictMemo)
 
     @property
@@ -130,7 +132,7 @@ class Room:
         self.board_dirty = True
 
     def _folded(self, entries: list[Entry]) -> LedgerView:
-        return with_conflicts(folding.fold(entries), self.memo)
+        return shown(with_conflicts(folding.fold(entries), self.memo), self.meeting.language)
 
     async def _load(self, c: Connection) -> bool:
         """Fill the cache; True where the outbox has something to send."""

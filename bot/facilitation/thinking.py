@@ -17,7 +17,7 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_reaction
 from bot.facilitation.room import Room
 from bot.guard.generator import Call, response_of
-from bot.guard.model import Generated, Rule
+from bot.guard.model import Generated, Rule, Source
 from bot.guard.similarity import repeats
 from bot.guard.table import RoomFacts, rules_for
 from bot.meeting import grounding, participation, replies
@@ -49,6 +49,7 @@ class Thought:
     read_to: int = 0
     entries: list[NewEntry] = field(default_factory=list)
     generation_id: int | None = None
+    era: int = 0
 
     @property
     def output(self) -> TurnOut | None:
@@ -60,8 +61,26 @@ class Thought:
 
     def final(self, core: Core) -> tuple[str | None, str]:
         """Step 6, at posting: the text against the room as it is now, and where it came from."""
+        self.forget_if_erased()
         self.generated = core.generator.recheck(self.call, self.generated)
         return self.generated.text, self.generated.source.value
+
+
+    def forget_if_erased(self) -> None:
+        """Somebody was erased since this was read: nothing of it is stored or said, for it may repeat them."""
+        if self.era == self.room.era:
+            return
+        generated, fallback = self.generated, self.call.fallback
+        self.entries, self.era = [], self.room.era
+        self.generated = replace(
+            generated,
+            text=fallback,
+            source=Source.SILENT if fallback is None else Source.FIXED,
+            attempts=tuple(replace(a, text=None, verdicts=()) for a in generated.attempts),
+            output=None,
+            chosen_output=None,
+            final_verdicts=(),
+        )
 
 
 @dataclass(frozen=True)
@@ -72,11 +91,15 @@ class Material:
     history: tuple[Message | OwnPost, ...]
     own: tuple[OwnPost, ...]
     reactions: tuple[str, ...] = ()  # emojis that people put on the facilitator's last post
+    era: int = 0
+    unheard: frozenset[int] = frozenset()  # people who opted out: no model sees what they said before
 
 
 async def material(core: Core, room: Room, limit: int = HISTORY) -> Material:
     async def work(c: Connection) -> Material:
         await core.policy.count(c, room.meeting.guild_id, core.clock.now())
+        era = room.era
+        unheard = await transcript.opted_out_of(c, room.meeting.guild_id, room.speakers)
         unread = await transcript.after(c, room.id, room.meeting.cursor, UNREAD_AT_ONCE)
         last = unread[-1].message_id if unread else None
         recent = [
@@ -85,10 +108,14 @@ async def material(core: Core, room: Room, limit: int = HISTORY) -> Material:
         own = await outbox.recent_own(c, room.id, 40)
         known = {m.message_id for m in recent}
         lines: list[Message | OwnPost] = [*recent, *(m for m in unread if m.message_id not in known), *own]
+        if unheard:
+            unread = [m for m in unread if m.author_id not in unheard]
+            lines = [x for x in lines if isinstance(x, OwnPost) or x.author_id not in unheard]
         lines.sort(key=lambda line: (line.at, line.message_id))
         asked = _last_words(own)
         found = await transcript.reactions(c, room.id, asked.message_id) if asked else []
-        return Material(tuple(unread), tuple(lines), tuple(own), tuple(emoji for _, _, emoji, _ in found))
+        reactions = tuple(emoji for who, _, emoji, _ in found if who not in unheard)
+        return Material(tuple(unread), tuple(lines), tuple(own), reactions, era, unheard)
 
     return await core.db.unit(work)
 
@@ -100,7 +127,7 @@ def _last_words(own: Sequence[OwnPost]) -> OwnPost | None:
 
 
 def scene_of(room: Room, route: Route, stuff: Material, now: datetime) -> Scene:
-    speakers = room.ranked_speakers
+    speakers = tuple(s for s in room.ranked_speakers if s.user_id not in stuff.unheard)
     return Scene(
         route=route,
         meeting=room.meeting,
@@ -181,7 +208,7 @@ async def think(
         generated = await core.generator.generate(call)
     finally:
         room.deadlines.discard(deadline)
-    thought = Thought(room, route, now, call, generated, stuff.unread)
+    thought = Thought(room, route, now, call, generated, stuff.unread, era=stuff.era)
     thought.read_to = stuff.unread[-1].message_id if stuff.unread else room.meeting.cursor
     if extract:
         thought.entries = grounded(room, thought)
@@ -312,6 +339,7 @@ def _tell(core: Core, room: Room, thought: Thought) -> None:
 async def record(c: Connection, room: Room, thought: Thought) -> Change:
     """Store the generation and its entries; reactions show people what was found, so that they can confirm it."""
     meeting = room.meeting
+    thought.forget_if_erased()
     thought.generation_id = await generations.record(
         c,
         guild_id=meeting.guild_id,

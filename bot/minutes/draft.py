@@ -88,7 +88,8 @@ async def _catch_up(core: Core, room: Room) -> None:
 
 async def _prose(core: Core, room: Room, seconds: float) -> Written:
     stuff = await material(core, room)
-    texts = await core.db.unit(lambda c: transcript.everything(c, room.id))
+    said = await core.db.unit(lambda c: transcript.everything(c, room.id))
+    texts = [m for m in said if m.author_id not in stuff.unheard]
     whole = replace(stuff, unread=(), history=_within_budget(texts))
     judged = len(room.entries)
 
@@ -169,6 +170,8 @@ async def _freeze(core: Core, room: Room, written: Written) -> None:
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
         prose, omitted = written.prose, written.omitted
+        if prose is not None and thought.generated.chosen_output is None:
+            prose, omitted = None, "erased"  # somebody was erased while it was written
         if len(room.entries) != written.judged and not written.holds():
             prose, omitted = None, "guard"  # a mark came in while it was written, and it leaves that out
         made = await _how(c, room, omitted, await ledger.head(c, room.id))

@@ -21,7 +21,7 @@ Say = Callable[..., str]
 Part = Mapping[str, Any]
 NAME = 200  # characters of a name in the file; longer ones lose their middle, visibly
 TITLE = 2000
-OMITTED = ("offline", "guard", "provider", "deadline")
+OMITTED = ("offline", "guard", "provider", "deadline", "erased")
 _PROSE = re.compile(r"[<`\[\]]|^[ \t]*(?:#{1,6}(?=\s)|>|~{3}|=+[ \t]*$|-{2,}[ \t]*$)", re.MULTILINE)
 
 
@@ -195,7 +195,7 @@ class _Writer:
         when = self.say(
             "span", day=self.date(self.day), begin=f"{begin:%H:%M}", end=end, zone=meeting["timezone"]
         )
-        return [f"- {when}", f"- {self.say('chair', chair=display(meeting['chair'], NAME))}"]
+        return [f"- {when}", f"- {self.say('chair', chair=display(meeting['chair'], NAME) or self.say('nobody_named'))}"]
 
     def summary(self) -> list[str]:
         lines = [prose(self.document["summary"])] if self.document["summary"] else []

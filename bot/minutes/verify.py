@@ -16,6 +16,7 @@ from typing import Any
 
 from bot.facilitation.clashes import ConflictMemo, with_conflicts
 from bot.facilitation.delivery import outgoing_of
+from bot.facilitation.erased import shown
 from bot.facilitation.room import KEY_MINUTES
 from bot.meeting.ledger import fold
 from bot.meeting.model import Entry, Meeting, MeetingState, Message, Origin
@@ -191,7 +192,7 @@ def _against_ledger(record: _Record, stored: StoredMinutes) -> _Found:
     if document["made"]["ledger_digest"] != stored.digest:
         yield None, "the minutes' document names another ledger digest than its row"
     meeting = record.meeting
-    view = with_conflicts(fold(record.entries[:count]), ConflictMemo())
+    view = shown(with_conflicts(fold(record.entries[:count]), ConflictMemo()), meeting.language)
     expected = documents.document(
         meeting,
         view,

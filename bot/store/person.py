@@ -13,11 +13,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store import archive, ledger, schema, search
+from bot.store import archive, cleanup, ledger, schema, search
 from bot.store._gate import ERASED
 
 _messages, _entries, _posts = schema.messages, schema.entries, schema.posts
 
+TELLING = 6  # characters from which on the same words in a post of ours are taken for a quotation: "OK" is none
 NOBODY = 0  # author of a message whose author was erased
 
 
@@ -50,7 +51,7 @@ async def erase_person(c: AsyncConnection, guild_id: int, user_id: int, now: dat
     owner. What the bot wrote in these meetings goes too, since it may repeat them. An opt-out stays.
     """
     touched, without_minutes = [], []
-    for meeting_id in await _meetings_of(c, guild_id, user_id):
+    for meeting_id in await meetings_of(c, guild_id, user_id):
         traces = await _traces(c, meeting_id, user_id)
         await _from_ledger(c, meeting_id, user_id, traces)
         await _from_transcript(c, meeting_id, user_id, now)
@@ -69,7 +70,8 @@ async def erase_person(c: AsyncConnection, guild_id: int, user_id: int, now: dat
     return ErasedPerson(tuple(touched), tuple(without_minutes))
 
 
-async def _meetings_of(c: AsyncConnection, guild_id: int, user_id: int) -> list[int]:
+async def meetings_of(c: AsyncConnection, guild_id: int, user_id: int) -> list[int]:
+    """Meetings of the server that hold anything of this person."""
     meetings, reactions, errata = schema.meetings, schema.reactions, schema.errata
     sources = [
         sa.select(table.c.meeting_id).where(table.c.guild_id == guild_id, who == user_id)
@@ -156,13 +158,16 @@ async def _from_meeting(c: AsyncConnection, meeting_id: int, user_id: int) -> No
 async def _from_posts(
     c: AsyncConnection, meeting_id: int, user_id: int, traces: _Traces, now: datetime
 ) -> None:
-    """Give up what is still owed but repeats the person, and empty the posted minutes' bytes."""
+    """Give up what is still owed but repeats the person, owe the room its posts without them (`store.cleanup`),
+    and empty the posted minutes' bytes."""
     query = sa.select(_posts).where(_posts.c.meeting_id == meeting_id, _posts.c.state == "pending")
     for row in (await c.execute(query)).all():
         said = row.text + json.dumps(row.payload, ensure_ascii=False)
         if row.kind == "minutes" or any(x in said for x in {*traces.names, *traces.words, str(user_id)}):
             values = {"state": "failed", "failure": "erased", "sent_at": now, "text": "", "payload": {}}
             await c.execute(sa.update(_posts).where(_posts.c.id == row.id).values(**values))
+    telling = {x for x in traces.words if len(x) >= TELLING}
+    await cleanup.mark(c, meeting_id, {*traces.names, *telling, str(user_id)})
     minutes = sa.and_(_posts.c.meeting_id == meeting_id, _posts.c.kind == "minutes")
     files = schema.post_files
     await c.execute(sa.delete(files).where(files.c.post_id.in_(sa.select(_posts.c.id).where(minutes))))

@@ -96,6 +96,10 @@ class World:
         message.text, message.post = post.text, post
         message.edits.append((self.now(), post))
 
+    def delete(self, place: Place, message_id: int) -> None:
+        self._reachable(place.channel_id)
+        self.channels[place.channel_id].remove(self._known(place.channel_id, message_id))
+
     def react(self, place: Place, message_id: int, emoji: str) -> None:
         self._reachable(place.channel_id)
         self._known(place.channel_id, message_id).reactions.add(emoji)
@@ -205,6 +209,9 @@ class Link:
 
     async def edit(self, place: Place, message_id: int, post: Outgoing) -> None:
         await self.tap.call("stage", "edit", lambda: self.world.edit(place, message_id, post))
+
+    async def delete(self, place: Place, message_id: int) -> None:
+        await self.tap.call("stage", "delete", lambda: self.world.delete(place, message_id))
 
     async def react(self, place: Place, message_id: int, emoji: str) -> None:
         await self.tap.call("stage", "react", lambda: self.world.react(place, message_id, emoji))

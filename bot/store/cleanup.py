@@ -1,0 +1,81 @@
+"""What an erasure still owes in Discord: posts to be shown anew or taken away, kept in the rows of the posts themselves.
+
+The outbox row of a sent post says so in `failure`, in the transaction that erased; a crash in between
+loses nothing, and whoever carries it out (`bot.privacy`) clears it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store import schema
+
+Owed = Literal["replace", "remove"]
+_posts = schema.posts
+_WHOLE = ("kickoff", "board:")  # rendered again from the ledger, like the minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message of ours in Discord. `thread`: it stands in the meeting's thread."""
+
+    post_id: int
+    guild_id: int
+    meeting_id: int
+    key: str
+    kind: str
+    thread: bool
+    message_id: int
+    owed: str | None
+
+
+def _posted(row: sa.Row[tuple[object, ...]]) -> Posted:
+    return Posted(
+        row.id,
+        row.guild_id,
+        row.meeting_id,
+        row.key,
+        row.kind,
+        row.place == "thread",
+        row.message_id,
+        row.failure,
+    )
+
+
+def _sent() -> sa.Select[tuple[object, ...]]:
+    return sa.select(_posts).where(
+        _posts.c.state == "sent", _posts.c.message_id.is_not(None), _posts.c.kind.in_(("post", "minutes"))
+    )
+
+
+async def messages(c: AsyncConnection, meeting_id: int) -> list[Posted]:
+    """Every message that posts of a meeting became, newest first; direct messages and reactions are not."""
+    query = _sent().where(_posts.c.meeting_id == meeting_id).order_by(_posts.c.id.desc())
+    return [_posted(row) for row in await c.execute(query)]
+
+
+async def mark(c: AsyncConnection, meeting_id: int, says: Collection[str]) -> None:
+    """Owe the room its board and minutes anew, and the removal of every other post that holds one of `says`."""
+    for row in (await c.execute(_sent().where(_posts.c.meeting_id == meeting_id))).all():
+        words = row.text + json.dumps(row.payload, ensure_ascii=False)
+        owed: Owed | None = "remove" if any(said in words for said in says) else None
+        if row.kind == "minutes" or row.key.startswith(_WHOLE):
+            owed = "replace"
+        if owed is not None:
+            await c.execute(sa.update(_posts).where(_posts.c.id == row.id).values(failure=owed))
+
+
+async def owed(c: AsyncConnection, limit: int = 50) -> list[Posted]:
+    """What waits to be carried out, oldest first."""
+    query = _sent().where(_posts.c.failure.in_(("replace", "remove"))).order_by(_posts.c.id).limit(limit)
+    return [_posted(row) for row in await c.execute(query)]
+
+
+async def done(c: AsyncConnection, post_id: int) -> None:
+    await c.execute(sa.update(_posts).where(_posts.c.id == post_id).values(failure=None))
