@@ -88,6 +88,7 @@ async def _play_all(
     try:
         if file is not None:
             file.write(line_of(head))
+            file.flush()
         with _progress(bars) as progress:
             bar = progress.add_task(head.model, total=len(cases) * head.runs)
             async for run in play(model, cases, head.runs, head.patience):

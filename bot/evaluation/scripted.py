@@ -33,13 +33,16 @@ _CHARACTERS_A_TOKEN = 3
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One answer as the script knows it. `text` is None where there was none."""
+    """One answer as the script knows it. `text` is None where there was none. `certain` is False where a
+    phase was made up: what else then counts as near the end, the script does not know.
+    """
 
     case: str
     run: int
     attempt: int
     breaks: frozenset[str]
     text: str | None
+    certain: bool = True
 
 
 @dataclass
@@ -79,7 +82,8 @@ class ScriptedModel:
         if isinstance(told, ProviderError):
             self.truth.append(Deed(case.case, run, request.attempt, frozenset(), None))
             raise ProviderError(told.kind, "", usage, self.version, latency)
-        self.truth.append(Deed(case.case, run, request.attempt, frozenset(told.breaks), told.text))
+        certain = told in (case.good, *case.bad) or not told.text.strip()
+        self.truth.append(Deed(case.case, run, request.attempt, frozenset(told.breaks), told.text, certain))
         return Draft(cast(Out, _output(request, told)), usage, self.version, latency)
 
     async def close(self) -> None:
