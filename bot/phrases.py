@@ -1,12 +1,13 @@
 """The phrase book: every text people see that no model wrote, and the words the domain recognises.
 
-data/phrases/<language>.toml holds nested tables of templates ("error.no_meeting" = table error, key no_meeting),
-data/words/<language>.toml the word lists. Loaded once, at first use.
+data/phrases/<language>.toml holds nested tables of templates ("error.no_meeting" = table error, key
+no_meeting), data/words/<language>.toml the word lists. Loaded once, at first use.
 """
 
 from __future__ import annotations
 
 import tomllib
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,24 @@ def book(language: str) -> dict[str, str]:
 def t(key: str, language: str, /, **values: object) -> str:
     """The phrase `key` in `language` with `values` filled in.
 
-    A language without a book reads the English one: someone with a third language set in Discord is answered in
-    English. An unknown key raises KeyError, which the parity test keeps from happening.
+    A language without a book reads the English one: someone with a third language set in Discord is
+    answered in English. An unknown key raises KeyError, which the parity test keeps from happening.
     """
     return book(language if language in LANGUAGES else "en")[key].format(**values)
+
+
+def short_day(due: str, language: str, near: date) -> str:
+    """An ISO day as people write it ("Fri 16 Jan"), its year where it is not within months of `near`.
+
+    Anything else, such as "before the release", comes back as it is.
+    """
+    try:
+        day = date.fromisoformat(due)
+    except ValueError:
+        return due
+    form = "day.short" if abs((day - near).days) < 300 else "day.short_year"
+    weekday, month = t(f"minutes.weekday_{day.weekday()}", language), t(f"day.month_{day.month}", language)
+    return t(form, language, year=day.year, month=month, day=day.day, weekday=weekday)
 
 
 @cache

@@ -81,6 +81,16 @@ def brief(text: str, limit: int) -> str:
     return literal(shorten(one_line(text), limit))
 
 
+def task(text: str, owner: str | None) -> str:
+    """An action's text for a line that names its owner anyway: without the owner's name as a tag before it.
+
+    "田中 見積を出す" loses its tag; a name that belongs to the sentence ("Tom books the movers") stays.
+    """
+    name, _, rest = one_line(text).partition(" ")
+    tagged = owner is not None and name.removesuffix("さん") == owner and not rest[:1].isascii()
+    return rest if tagged else text
+
+
 def units(text: str) -> int:
     """Length in UTF-16 code units, the strictest way in which Discord's limits can be read."""
     return sum(2 if ord(character) > 0xFFFF else 1 for character in text)

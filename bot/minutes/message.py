@@ -9,10 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bot.meeting.display import brief, display, fit, literal, one_line, share_out, shorten, units, visible
+from bot.meeting.display import (
+    brief,
+    display,
+    fit,
+    literal,
+    one_line,
+    share_out,
+    shorten,
+    task,
+    units,
+    visible,
+)
 from bot.meeting.model import Language, Meeting, Persona
 from bot.minutes.render import prose
-from bot.phrases import t
+from bot.phrases import short_day, t
 from bot.stage import Attachment, Embed, Outgoing
 
 FILE = "minutes.md"
@@ -81,10 +92,10 @@ def _sections(document: Part, say: Say, *, links: bool) -> list[tuple[str, list[
 
     none = [say("minutes_post.none")]
     sections = [
-        ("summary", _summary(document, say)),
+        ("summary", [] if _recites(document) else _summary(document, say)),
         ("decisions", lines("decisions", lambda part: _decision(part, say)) or none),
         ("questions", lines("questions", lambda part: "") or none),
-        ("actions", lines("actions", lambda part: _action(part, say)) or none),
+        ("actions", lines("actions", lambda part: _action(part, say, document["meeting"])) or none),
         ("proposals", lines("proposals", lambda part: "")),
     ]
     return [(say(f"minutes.{key}"), found) for key, found in sections if found]
@@ -94,9 +105,15 @@ def _line(part: Part, say: Say, tail: Callable[[Part], str], links: bool) -> str
     number = f"**#{part['number']}**"
     if links and part["link"]:
         number = f"[**#{part['number']}**]({part['link']})"
-    whole = one_line(part["text"])
+    whole = task(one_line(part["text"]), part.get("owner"))
     note = f" {say('minutes_post.shortened', file=FILE)}" if len(whole) > LINE else ""
     return " ".join(piece for piece in (number, brief(whole, LINE) + note, tail(part)) if piece)
+
+
+def _recites(document: Part) -> bool:
+    """Whether the summary only repeats the lists below it, as it does where no model wrote it."""
+    models: list[str] = document["made"]["models"]
+    return bool(document["summary"] and models) and all(name.startswith("offline") for name in models)
 
 
 def _summary(document: Part, say: Say) -> list[str]:
@@ -120,9 +137,11 @@ def _decision(part: Part, say: Say) -> str:
     return " ".join(notes)
 
 
-def _action(part: Part, say: Say) -> str:
+def _action(part: Part, say: Say, meeting: Part) -> str:
     owner = display(part["owner"], 40) if part["owner"] else say("minutes_post.no_owner")
-    due = say("minutes_post.due", due=display(part["due"], 40)) if part["due"] else ""
+    held = datetime.fromisoformat(meeting["started_at"]).date()
+    day = short_day(part["due"], meeting["language"], held) if part["due"] else ""
+    due = say("minutes_post.due", due=display(day, 40)) if day else ""
     return f"— {owner}{due}"
 
 

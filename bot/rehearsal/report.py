@@ -18,7 +18,7 @@ from bot.rehearsal.observer import Line
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red", "bright_cyan", "bright_magenta")
 # Of the board no news: its time bar, headings, who has spoken how much.
-NO_NEWS = re.compile(r"[▓░]|^\*\*[^*]+\*\*( \(\d+\))?$|^.+ \d+%( · .+ \d+%)*$")
+NO_NEWS = re.compile(r"[▰▱]|^\*\*[^*]+\*\*( \(\d+\))?$|^.+ \d+%( · .+ \d+%)*$")
 STAMP = re.compile(r"<t:(\d+)(?::\w)?>")
 MARGIN = 8
 

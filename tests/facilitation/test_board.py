@@ -62,8 +62,8 @@ def test_offline_nothing_is_sent_and_kept_until_erased_is_said() -> None:
 def test_the_board_shows_where_the_meeting_stands() -> None:
     now = START + timedelta(minutes=24, seconds=59)
     text = seen(board(meeting(), full().view, PEOPLE, now, language="ja"))
-    assert "▓▓▓▓░░░░░░░░ 24 / 60分" in text
-    assert "▶ 価格" in text
+    assert "▰▰▰▰▱▱▱▱▱▱▱▱ 24 / 60分" in text
+    assert "▶️ 価格" in text
     assert "▫️ 日程" in text
     assert "**決定事項** (3)" in text
     assert "**#12** 価格は600円とする ✅" in text
@@ -71,7 +71,7 @@ def test_the_board_shows_where_the_meeting_stands() -> None:
     assert "**#15** 【否決】 広告は出さない ✅" in text
     assert "**#9** 毎週集まる （賛成1・保留0・反対1）" in text
     assert "**#6** 発売日はいつか" in text
-    assert "**#7** 見積を出す — 佐藤（期限: 2026-08-10）" in text
+    assert "**#7** 見積を出す — 佐藤（期限: 8月10日（月））" in text
     assert "**#8** 会場を探す — 担当者なし" in text
     assert "鈴木 75% · 佐藤 25%" in text
     assert "500円" not in text
@@ -80,10 +80,10 @@ def test_the_board_shows_where_the_meeting_stands() -> None:
 def test_the_topic_moves_the_mark_and_an_unplanned_one_is_added() -> None:
     ledger = Ledger()
     ledger.add(EntryKind.TOPIC, "日程")
-    assert "▶ 日程" in seen(board(meeting(), ledger.view, (), START, language="ja"))
+    assert "▶️ 日程" in seen(board(meeting(), ledger.view, (), START, language="ja"))
     ledger.add(EntryKind.TOPIC, "会場")
     text = seen(board(meeting(), ledger.view, (), START, language="ja"))
-    assert "▶ 会場" in text
+    assert "▶️ 会場" in text
     assert "▫️ 日程" in text
 
 
@@ -101,7 +101,7 @@ def test_over_time_and_provider_down_are_said() -> None:
         board(meeting(), LedgerView(), (), START + timedelta(minutes=66), language="ja", degraded=True)
     )
     assert "（6分超過）" in text
-    assert "▓" * 12 in text
+    assert "▰" * 12 in text
     assert "モデルから応答がない" in text
     assert "モデルから応答がない" not in seen(board(meeting(), LedgerView(), (), START, language="ja"))
 
@@ -132,7 +132,7 @@ def test_closing_is_visible_step_by_step_and_ends_with_the_link() -> None:
     )
     assert "This meeting is closed. Minutes: <#99>" in seen(closed)
     assert [button.action for button in closed.buttons] == ["correct"]
-    assert "▓" not in seen(closed)
+    assert "▰" not in seen(closed)
     assert "価格は600円とする" in seen(closed)
 
 

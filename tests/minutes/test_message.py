@@ -20,10 +20,14 @@ from tests.minutes.made import NASTY, PEOPLE, START, Ledger, decisions, link, me
 
 
 def posted(
-    ledger: LedgerView, language: Language, summary: str = "まとめ", title: str = "価格会議"
+    ledger: LedgerView,
+    language: Language,
+    summary: str = "まとめ",
+    title: str = "価格会議",
+    models: tuple[str, ...] = (),
 ) -> Outgoing:
     room = meeting(title=title, language=language)
-    doc = document(room, ledger, PEOPLE, MinutesProse(summary), How(), link)
+    doc = document(room, ledger, PEOPLE, MinutesProse(summary), How(models=models), link)
     text = render(doc, language, say(language))
     assert covers(doc, text) == []
     return minutes_outgoing(doc, text, room, say(language), language)
@@ -128,3 +132,24 @@ def test_an_erratum_is_numbered_and_whole(language: Language) -> None:
     long = erratum(3, "訂" * 3999 + "*", "佐藤", at, language)
     assert_valid(long)
     assert ("訂" * 3999 + "*") in long.files[0].content.decode("utf-8")
+
+
+def test_a_summary_that_no_model_wrote_is_left_to_the_file() -> None:
+    ledger = Ledger()
+    ledger.add(EntryKind.DECISION, "価格は980円とする")
+    titles = [
+        [e.title for e in posted(ledger.view, "ja", models=m).embeds] for m in (("offline (1)",), ("gemini",))
+    ]
+    assert "概要" not in titles[0]
+    assert "概要" in titles[1]
+    assert "まとめ" in posted(ledger.view, "ja", models=("offline (1)",)).files[0].content.decode()
+
+
+def test_an_action_names_its_owner_once_and_its_day_as_people_write_it() -> None:
+    ledger = Ledger()
+    ledger.add(EntryKind.ACTION, "佐藤 見積を出す", owner="佐藤", due="2026-08-10")
+    ledger.add(EntryKind.ACTION, "Tom books the movers", owner="Tom")
+    body = posted(ledger.view, "ja").embeds[3].description
+    assert "見積を出す — 佐藤（期限: 8月10日（月））" in body
+    assert "佐藤 見積" not in body
+    assert "Tom books the movers — Tom" in body

@@ -39,10 +39,10 @@ def test_a_post_is_shown_under_the_persona_with_files_and_buttons() -> None:
 
 
 def test_of_the_board_only_news_is_shown() -> None:
-    post = {**BOARD, "text": "**🧭 Facilitator**\n▓░ 1 min\nDecisions: none"}
-    edit = {"at": 9, "kind": "edit", "message_id": "1", "text": "**🧭 Facilitator**\n▓▓ 2 min\n#1 we ship"}
+    post = {**BOARD, "text": "**🧭 Facilitator**\n▰▱ 1 min\nDecisions: none"}
+    edit = {"at": 9, "kind": "edit", "message_id": "1", "text": "**🧭 Facilitator**\n▰▰ 2 min\n#1 we ship"}
     assert shown(post, edit).splitlines()[-1] == "          │ #1 we ship"
-    dull = {**edit, "text": "**🧭 Facilitator**\n▓▓ 2 min\n**Decisions** (1)\nAnn 60% · Ben 40%"}
+    dull = {**edit, "text": "**🧭 Facilitator**\n▰▰ 2 min\n**Decisions** (1)\nAnn 60% · Ben 40%"}
     assert shown(post, dull) == shown(post)
 
 
