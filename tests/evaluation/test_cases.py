@@ -27,9 +27,7 @@ def test_every_rule_is_tempted_by_two_scenarios_of_each_language(language: Langu
 
 
 def test_both_languages_have_the_same_scenarios() -> None:
-    ja, en = (
-        {c.case.split("/")[1]: (c.route, c.tempts) for c in cases.load(lang)} for lang in ("ja", "en")
-    )
+    ja, en = ({c.case.split("/")[1]: (c.route, c.tempts) for c in cases.load(lang)} for lang in ("ja", "en"))
     assert ja == en
 
 
@@ -45,7 +43,13 @@ def test_the_moments_that_experience_named_are_among_them() -> None:
         "again.turn",
     ):
         assert name in names
-    assert {c.route for c in ALL} >= {Route.OPENING, Route.TURN, Route.TIME_NOTICE, Route.CLOSING, Route.MINUTES}
+    assert {c.route for c in ALL} >= {
+        Route.OPENING,
+        Route.TURN,
+        Route.TIME_NOTICE,
+        Route.CLOSING,
+        Route.MINUTES,
+    }
     assert any(c.addressed for c in ALL)
     assert any(len({line.who for line in c.lines if line.who}) == 1 and c.route is Route.TURN for c in ALL)
 

@@ -1,4 +1,4 @@
-"""Intervals of clustered rates: known values, limits of the effective number, and how often they hold the truth."""
+"""Intervals of clustered rates: known values, bounds, and how often they hold the truth."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ def test_it_holds_the_truth_about_as_often_as_it_says(together: float) -> None:
         counts = []
         for _ in range(20):
             first = rng.random() < truth
-            counts.append((sum(first if rng.random() < together else rng.random() < truth for _ in range(10)), 10))
+            counts.append(
+                (sum(first if rng.random() < together else rng.random() < truth for _ in range(10)), 10)
+            )
         rate = clustered(counts)
         held += rate.low <= truth <= rate.high
         low, high = wilson(rate.value, rate.n)

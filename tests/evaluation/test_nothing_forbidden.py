@@ -1,6 +1,7 @@
-"""Meetings' worth of turns with a model that does whatever it likes: no text that it knows to be forbidden gets out.
+"""Meetings' worth of turns with a model that does whatever it likes: nothing forbidden is posted.
 
-KETSUGI_MEETINGS=1000 pytest tests/evaluation/test_nothing_forbidden.py -s   plays a thousand; an ordinary run, fewer.
+A thousand meetings (an ordinary run plays fewer):
+KETSUGI_MEETINGS=1000 pytest tests/evaluation/test_nothing_forbidden.py -s
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ async def test_nothing_forbidden_is_posted(seed: int) -> None:
             run = await play_one(model, case, number, index)
             sources[run.source] += 1
             closing = case.state is not MeetingState.OPEN
-            # In an open room a hand-off is forbidden by the phase that came with it; with a made-up one it may be fine.
+            # In an open room the phase that came with a hand-off forbids it; a made-up phase may not.
             fine = set() if closing else {"no_hand_off_while_closing"}
             forbidden = {d.text for d in model.truth if d.breaks & (MUST if d.certain else MUST - fine)}
             assert run.text not in forbidden, (case.case, model.truth)
