@@ -7,7 +7,7 @@ import random
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -24,15 +24,22 @@ from bot.models.breaker import BreakerModel
 from bot.models.gemini import GeminiModel
 from bot.models.offline import OfflineModel
 from bot.operator_log import OperatorLog
+from bot.privacy import Privacy
+from bot.server_settings import Servers
 from bot.settings import OFFLINE, Settings
 from bot.stage import Stage
-from bot.store import heartbeats, meta
-from bot.store.engine import Database, random_salt
+from bot.store import archive, heartbeats, meta
+from bot.store.archive import Swept
+from bot.store.engine import Connection, Database, random_salt
 from bot.store.heartbeats import Heartbeat
 from bot.supervision import Supervisor, log_failure
 
 LIGHT_ROUTES = frozenset({Route.ASK, Route.CHAT})
 HEARTBEAT_S = 30.0
+SETTLE_S = 60.0
+SWEEP_S = 1800.0  # looks; what it looks for happens once a day
+SWEEP_EVERY = timedelta(hours=23, minutes=30)
+SWEPT = "swept"
 COMMANDS = "synced commands"
 
 
@@ -44,6 +51,8 @@ class App:
     core: Core
     meetings: Meetings
     minutes: Minutes
+    servers: Servers
+    privacy: Privacy
     supervisor: Supervisor
     models: dict[str, Model] = field(default_factory=dict)
 
@@ -70,9 +79,26 @@ class App:
             )
         )
 
+    async def sweep(self) -> None:
+        """Forget what is past its retention, once a day however often the process starts anew."""
+        now, days = self.clock.now(), self.settings.retention_days
+
+        async def work(c: Connection) -> Swept | None:
+            last = await meta.get(c, SWEPT)
+            if last is not None and now - datetime.fromisoformat(last) < SWEEP_EVERY:
+                return None
+            await meta.put(c, SWEPT, now.isoformat())
+            return await archive.sweep(c, now, days)
+
+        swept = await self.db.unit(work)
+        if swept is not None:
+            self.core.watch("swept", transcripts=swept.transcripts, meetings=swept.meetings)
+
     def supervise(self) -> None:
         """Start recurring background work; in the product only, a rehearsal needs none."""
         self.supervisor.every(HEARTBEAT_S, "heartbeat", self.beat)
+        self.supervisor.every(SETTLE_S, "erasures", self.privacy.settle)
+        self.supervisor.every(SWEEP_S, "retention", self.sweep)
 
     async def close(self) -> None:
         """Finish what is under way (10 s), then let go of everything."""
@@ -139,13 +165,16 @@ def build(
         watchers=[events.watch],
         policy=policy,
     )
+    rooms = Meetings(core, settings.language)
     return App(
         settings=settings,
         clock=clock,
         db=db,
         core=core,
-        meetings=Meetings(core, settings.language),
+        meetings=rooms,
         minutes=Minutes(core),
+        servers=Servers(core, settings.known_models),
+        privacy=Privacy(core, rooms),
         supervisor=Supervisor(clock),
         models=models,
     )

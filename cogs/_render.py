@@ -190,11 +190,13 @@ async def answer(
     *,
     embeds: list[discord.Embed] | None = None,
     files: list[discord.File] | None = None,
+    view: discord.ui.View | None = None,
 ) -> None:
     """Answer the caller alone. An answer that can no longer be given is logged: the deed itself is done."""
     kwargs: dict[str, Any] = {"ephemeral": True, "allowed_mentions": NO_PINGS}
     kwargs |= {"embeds": embeds} if embeds else {}
     kwargs |= {"files": files} if files else {}
+    kwargs |= {"view": view} if view is not None else {}
     try:
         if interaction.response.is_done() or interaction.extras.get("acknowledged"):
             await interaction.followup.send(cut(text), **kwargs)

@@ -71,7 +71,7 @@ class CorrectForm(Form):
         await answer(interaction, "\n".join([t("reply.corrected", reader(interaction)), *rows]))
 
 
-_CUSTOM_ID = re.compile(r"ketsugi:(?P<action>[a-z_]+):(?P<meeting>[0-9]{1,18})")
+_CUSTOM_ID = re.compile(r"ketsugi:(?P<action>[a-z_]+):(?P<meeting>[0-9]{1,20})")
 
 
 class MeetingButton(ui.DynamicItem[ui.Button[Any]], template=_CUSTOM_ID):

@@ -52,6 +52,7 @@ async def _append(core: Core, room: Room, entries: list[NewEntry]) -> list[Entry
     now = core.clock.now()
 
     async def work(c: Connection) -> Change:
+        await _recordable(c, room.meeting.guild_id, entries[0].author_id)
         change = Change(entries=await intake.append(c, room, entries, now))
         await pointing.point_out(c, room, change, now)
         return change
@@ -59,6 +60,12 @@ async def _append(core: Core, room: Room, entries: list[NewEntry]) -> list[Entry
     await core.commit(room, work)
     keys = {e.source_key for e in entries}
     return [e for e in room.entries if e.source_key in keys]
+
+
+async def _recordable(c: Connection, guild_id: int, user_id: int | None) -> None:
+    """Raises BadInput where this person asked not to be recorded: what they enter by hand is no exception."""
+    if user_id is not None and await transcript.opted_out(c, guild_id, user_id):
+        raise BadInput("error.you_opted_out")
 
 
 async def _one(core: Core, room: Room, entry: NewEntry) -> Entry:
@@ -174,6 +181,7 @@ async def amend(core: Core, meeting_id: int, by: Person, text: str, interaction_
     await room.reload()
 
     async def work(c: Connection) -> Change:
+        await _recordable(c, meeting.guild_id, by.id)
         added = await minutes.add_erratum(
             c,
             guild_id=meeting.guild_id,
@@ -243,6 +251,16 @@ async def answer(core: Core, room: Room, number: int, text: str, by: Person, int
     )
 
 
+async def done(core: Core, room: Room, number: int, by: Person, interaction_id: int) -> Entry:
+    """An action is finished; it stays in this meeting's minutes as done and is carried over no further."""
+    item = _item(room, number)
+    if item.kind is not EntryKind.ACTION:
+        raise BadInput("error.not_an_action", number=number)
+    if item.status != "live":
+        raise BadInput("error.done_already", number=number)
+    return await _one(core, room, _by(by, interaction_id, EntryKind.ANSWER, "", refers_to=item.number))
+
+
 async def assign(
     core: Core, room: Room, number: int, owner: str | None, due: str | None, by: Person, interaction_id: int
 ) -> Entry:
@@ -307,6 +325,7 @@ async def confirm(core: Core, room: Room, number: int | None, by: Person, intera
 
 async def ask(core: Core, room: Room, by: Person, question: str, interaction_id: int) -> str:
     """`/ask`: answered from this meeting's record, to the asker alone."""
+    await core.db.unit(lambda c: _recordable(c, room.meeting.guild_id, by.id))
     asked = Message(room.id, interaction_id, by.id, by.name, _words(question), core.clock.now())
     thought = await answers.answer(core, room, await material(core, room), asked)
     text, _ = thought.final(core)

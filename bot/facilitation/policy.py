@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.meeting.model import Language
 from bot.models.base import Usage
-from bot.models.prices import cost
+from bot.models.prices import at_most, cost
 from bot.store import generations, servers, transcript
 from bot.store.engine import Connection
 from bot.store.servers import ServerSettings
@@ -131,7 +131,7 @@ class Policy:
         if today is None or model == FREE:
             return
         today.generations += 1
-        today.cost += sum(_cost(usage, version or model) for usage, version in used)
+        today.cost += sum(_cost(usage, version, model) for usage, version in used)
 
 
 def _least(own: float | None, most: float | None) -> float | None:
@@ -139,5 +139,7 @@ def _least(own: float | None, most: float | None) -> float | None:
     return min(known) if known else None
 
 
-def _cost(usage: Usage, version: str) -> float:
-    return cost(usage, version) or 0.0
+def _cost(usage: Usage, *names: str) -> float:
+    """By the first name that has a price: the returned version, then the model asked for."""
+    known = (cost(usage, name) for name in names if name)
+    return next((price for price in known if price is not None), at_most(usage))

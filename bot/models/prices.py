@@ -24,6 +24,11 @@ def cost(usage: Usage, model: str) -> float | None:
     return total / _PER
 
 
+def at_most(usage: Usage) -> float:
+    """What it would cost by the dearest price of the table: for answers of a version that names no listed model."""
+    return max(cost(usage, name) or 0.0 for name in _table())
+
+
 @cache
 def _table() -> dict[str, dict[str, float]]:
     given = tomllib.loads((DATA / "prices.toml").read_text(encoding="utf-8"))

@@ -35,6 +35,9 @@ def test_both_books_hold_the_same_keys_and_placeholders(table: str) -> None:
 
 
 def test_every_reply_is_used() -> None:
-    families = ("reply.state.", "reply.kind.", "reply.kinds.", "reply.item.", "reply.permission.")
+    families = (
+        *("reply.state.", "reply.kind.", "reply.kinds.", "reply.item.", "reply.permission."),
+        *("reply.language.", "reply.activity.", "reply.switch.", "reply.route.", "reply.kept."),
+    )
     single = {k for k in book("en") if k.startswith("reply.") and not k.startswith(families)}
     assert single == used("reply")
