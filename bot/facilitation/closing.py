@@ -20,7 +20,7 @@ from bot.meeting.model import LANGUAGES, Meeting, MeetingState, Message, Persona
 from bot.meeting.schedule import READ_BACK_WINDOW
 from bot.meeting.words import Words
 from bot.stage import Outgoing
-from bot.store import meetings
+from bot.store import meetings, outbox
 from bot.store.engine import Connection
 
 SUBSTANCE_CANCELS = 3
@@ -76,8 +76,13 @@ async def on_message(
         await _say(c, room, f"soon:{message.message_id}", "closing.summary_soon", now, change)
     if state is not MeetingState.WRITING and any(replies.cancels_closing(message.text, w) for w in words):
         await cancel(c, room, now, change, key=f"cancelled:{message.message_id}")
-    elif state is MeetingState.READ_BACK:
+    elif state is MeetingState.READ_BACK and _saw_read_back(room, message):
         await _in_window(c, room, message, wish is not None, now, change)
+
+
+def _saw_read_back(room: Room, message: Message) -> bool:
+    """What was written before the read-back stood there (and read later, after a gap) is no answer to it."""
+    return room.read_back_id is not None and message.message_id > room.read_back_id
 
 
 async def _in_window(
@@ -101,7 +106,9 @@ def after_message(core: Core, room: Room, message: Message) -> None:
             core.watch("owed", meeting_id=room.id, who=message.author_name, why="wished to end")
         cut_short(room)
     elif state is MeetingState.READ_BACK:
-        room.substance += all(replies.adds_substance(message.text, w) for w in _words(room))
+        room.substance += _saw_read_back(room, message) and all(
+            replies.adds_substance(message.text, w) for w in _words(room)
+        )
 
 
 async def _say(c: Connection, room: Room, key: str, phrase: str, now: datetime, change: Change) -> None:
@@ -246,7 +253,7 @@ async def step_read_back(core: Core, room: Room) -> None:
         return change
 
     await core.commit(room, work)
-    room.substance = 0
+    room.substance, room.read_back_id = 0, None
     room.after_turn(thought.read_to)
 
 
@@ -254,9 +261,20 @@ async def step_expire(core: Core, room: Room) -> None:
     core.watch("owed", meeting_id=room.id, who="", why="read-back expired")
 
     async def work(c: Connection) -> Change:
+        if await _unseen(c, room):
+            # The window runs from the moment people can see what they are asked.
+            later = core.clock.now() + READ_BACK_WINDOW
+            return Change(meeting=await meetings.update(c, room.id, close_at=later))
         return Change(meeting=await expire(c, room))
 
     await core.commit(room, work)
+
+
+async def _unseen(c: Connection, room: Room) -> bool:
+    """The read-back waits to be sent: Discord is away, or we were."""
+    number = sum(key.startswith("read_back:") for key in room.keys)
+    row = await outbox.get(c, room.id, f"read_back:{number}")
+    return row is not None and row.state == "pending"
 
 
 async def step_goodbye(core: Core, room: Room) -> None:

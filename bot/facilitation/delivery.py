@@ -15,6 +15,7 @@ from typing import Any
 from bot.facilitation.core import Change, Core
 from bot.facilitation.room import KEY_KICKOFF, KEY_MINUTES, Room
 from bot.meeting.model import MeetingState, Persona, Route
+from bot.meeting.schedule import READ_BACK_WINDOW
 from bot.meeting.text import squeeze
 from bot.stage import Attachment, Busy, Button, Embed, Outgoing, Place, Refused, Seen, Uncertain
 from bot.store import meetings, outbox
@@ -23,6 +24,8 @@ from bot.store.outbox import Post
 from bot.supervision import log_failure
 
 RETRY = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds between tries; the last one for ever
+READ_BACK_LATE = timedelta(seconds=5)
+CLOCKS_APART = timedelta(minutes=2)  # how far ours may be ahead of Discord's, whose time is in the ids
 _SNOWFLAKE_EPOCH_MS = 1_420_070_400_000
 
 
@@ -203,7 +206,7 @@ async def _place(core: Core, room: Room, row: Post) -> Place:
 async def _already_there(core: Core, room: Room, place: Place, row: Post, post: Outgoing) -> int | None:
     """After an attempt of unknown outcome: the message it left, if it left one."""
     known = await core.db.unit(lambda c: outbox.sent_ids(c, room.id))
-    since = snowflake(row.created_at - timedelta(seconds=5))
+    since = snowflake(row.created_at - CLOCKS_APART)
     for seen in await core.stage.history(place, since):
         if seen.mine and seen.message_id not in known and _same(seen, post):
             return seen.message_id
@@ -220,6 +223,16 @@ async def _record(core: Core, room: Room, row: Post, message_id: int, place: Pla
         if first and row.key == KEY_KICKOFF:
             change.meeting = await meetings.move(
                 c, room.id, {MeetingState.STARTING}, MeetingState.OPEN, kickoff_message_id=message_id
+            )
+        late = now - row.created_at > READ_BACK_LATE
+        if first and late and row.key.startswith("read_back:"):
+            # People have their whole minute, however long the read-back was on its way.
+            change.meeting = await meetings.move(
+                c,
+                room.id,
+                {MeetingState.READ_BACK},
+                MeetingState.READ_BACK,
+                close_at=now + READ_BACK_WINDOW,
             )
         return change
 
@@ -239,7 +252,10 @@ async def _record(core: Core, room: Room, row: Post, message_id: int, place: Pla
         )
     if row.key == KEY_KICKOFF or row.key.startswith("board:"):
         room.board_message_id = message_id
+        room.board_ids.add(message_id)
         room.board_edited_at, room.board_dirty = now, False
+    if row.key.startswith("read_back:"):
+        room.read_back_id = message_id
     if row.key == KEY_MINUTES:
         room.minutes_sent = True
         core.watch(

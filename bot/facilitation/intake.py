@@ -137,7 +137,8 @@ async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None
 
     change = await core.commit(room, work)
     if change.value == "redacted":
-        await room.reload()
+        room.stale = True
+        await room.freshen()
         room.rearm()
 
 
@@ -157,10 +158,15 @@ async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji
         )
         if not changed or frozen(room):
             return Change()
+        if message_id in room.board_ids:
+            return Change(value=await transcript.joined(c, room.id, room.board_ids))
         made = _from_reaction if added else _from_reaction_taken_back
         return Change(entries=await append(c, room, made(room, message_id, person, plain), now))
 
-    await core.commit(room, work)
+    change = await core.commit(room, work)
+    if change.value is not None:
+        room.joined, room.board_dirty = change.value, True
+        room.rearm()
 
 
 def _from_reaction(room: Room, message_id: int, person: Person, emoji: str) -> list[NewEntry]:

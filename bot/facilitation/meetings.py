@@ -9,11 +9,23 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from bot.clock import Scheduler
-from bot.errors import BadInput, NoMeeting, StageError
-from bot.facilitation import closing, corrections, intake, opening, steps, timekeeper
+from bot.errors import BadInput, KetsugiError, NoMeeting, StageError
+from bot.facilitation import (
+    attendance,
+    chair,
+    closing,
+    corrections,
+    intake,
+    opening,
+    past,
+    queue,
+    reminders,
+    steps,
+    timekeeper,
+)
 from bot.facilitation.core import Core
-from bot.facilitation.delivery import RETRY, deliver, snowflake
-from bot.facilitation.requests import Person, StartRequest, Status
+from bot.facilitation.delivery import CLOCKS_APART, RETRY, deliver, snowflake
+from bot.facilitation.requests import AgendaShown, Person, StartRequest, Status
 from bot.facilitation.room import Room
 from bot.meeting.model import Entry, EntryKind, Language, LedgerView, Meeting, MeetingState, Message
 from bot.stage import Place, Refused, Seen
@@ -23,6 +35,7 @@ from bot.supervision import log_failure
 
 T = TypeVar("T")
 
+REMINDERS = 0  # the scheduler's key of what belongs to no open meeting; meetings count from 1
 BACKFILL_AGAIN = 100  # stored messages looked at again after a gap, for edits and deletions missed
 
 
@@ -83,6 +96,8 @@ class Meetings:
         return done
 
     async def _step(self, meeting_id: int) -> datetime | None:
+        if meeting_id == REMINDERS:
+            return await self._remind()
         room = self._rooms.get(meeting_id)
         if room is None:
             return None
@@ -97,7 +112,19 @@ class Meetings:
             self._rooms.pop(room.id, None)
             if self._by_place.get(room.place) == room.id:
                 del self._by_place[room.place]
+            self._scheduler.arm(REMINDERS, self._core.clock.now())
         return again
+
+    async def _remind(self) -> datetime | None:
+        def owe(room: Room) -> None:
+            self._keep(room)
+            room.rearm()
+
+        try:
+            return await reminders.run(self._core, self._rooms.get, owe)
+        except KetsugiError as error:
+            log_failure("reminders are looked at again in a minute", error)
+            return self._core.clock.now() + timedelta(minutes=1)
 
     @property
     def count(self) -> int:
@@ -221,6 +248,38 @@ class Meetings:
     async def confirm(self, place: Place, number: int | None, by: Person, interaction_id: int) -> list[Entry]:
         return await corrections.confirm(self._core, self._open(place), number, by, interaction_id)
 
+    # ------------------------------------------------------------------ agenda, chair, attendance
+
+    async def agenda(self, place: Place) -> AgendaShown:
+        return queue.shown(self._open(place))
+
+    async def agenda_add(self, place: Place, line: str) -> AgendaShown:
+        return await queue.add(self._core, self._open(place), line)
+
+    async def agenda_move(self, place: Place, number: int, to: int) -> AgendaShown:
+        return await queue.move(self._core, self._open(place), number, to)
+
+    async def agenda_drop(self, place: Place, number: int) -> AgendaShown:
+        return await queue.drop(self._core, self._open(place), number)
+
+    async def agenda_minutes(self, place: Place, number: int, minutes: int | None) -> AgendaShown:
+        return await queue.set_minutes(self._core, self._open(place), number, minutes)
+
+    async def agenda_next(self, place: Place, by: Person, interaction_id: int) -> AgendaShown:
+        return await queue.take_up_next(self._core, self._open(place), by, interaction_id)
+
+    async def hand_over(self, place: Place, by: Person, to: Person, interaction_id: int) -> None:
+        await chair.hand_over(self._core, self._open(place), by, to, interaction_id)
+
+    async def join(self, meeting_id: int, by: Person) -> bool:
+        return await attendance.join(self._core, self._open(meeting_id), by)
+
+    async def replace_past(self, meeting_id: int, message_id: int, by: Person) -> Entry:
+        return await past.replace_past(self._core, self._open(meeting_id), message_id, by)
+
+    async def done(self, place: Place, number: int, by: Person, interaction_id: int) -> Entry:
+        return await corrections.done(self._core, self._open(place), number, by, interaction_id)
+
     # ------------------------------------------------------------------ reading
 
     async def ledger(self, place: Place) -> LedgerView:
@@ -299,8 +358,9 @@ class Meetings:
             return list(await transcript.recent(c, room.id, BACKFILL_AGAIN))
 
         stored = await self._core.db.unit(known)
-        start = snowflake(room.meeting.started_at - timedelta(seconds=1))
-        after = max(start, stored[0].message_id - 1) if stored else start
+        # From the kickoff on; where many messages are stored, from the last hundred on.
+        start = room.meeting.kickoff_message_id or snowflake(room.meeting.started_at - CLOCKS_APART)
+        after = max(start, stored[0].message_id - 1) if len(stored) == BACKFILL_AGAIN else start
         seen = {s.message_id: s for s in await self._core.stage.history(room.place, after)}
         for message in seen.values():
             if not message.mine and not message.bot:

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from bot import phrases
 from bot.clock import Deadline
 from bot.errors import StoreError
+from bot.facilitation import carry
 from bot.facilitation.clashes import ConflictMemo, with_conflicts
 from bot.facilitation.core import Change, Core
 from bot.facilitation.erased import shown
+from bot.meeting import agenda, participation, replies
 from bot.meeting import ledger as folding
-from bot.meeting import replies
-from bot.meeting.model import Entry, LedgerView, Meeting, MeetingState, Message, Speaker
+from bot.meeting.model import Entry, Item, LedgerView, Meeting, MeetingState, Message, Speaker
 from bot.meeting.schedule import BOARD_EVERY, RoomState, Step, next_step
 from bot.stage import Outgoing, Place
 from bot.store import ledger, meetings, overview, transcript
@@ -62,6 +63,7 @@ class Room:
     board_dirty: bool = True
     board_edited_at: datetime | None = None
     board_message_id: int | None = None
+    read_back_id: int | None = None  # the newest read-back, once people can see it
     retention_days: int = 90
     progress: str | None = None  # what the board says while minutes are written
     unreachable: str | None = None
@@ -73,6 +75,11 @@ class Room:
     deadlines: set[Deadline] = field(default_factory=set)  # of the generations under way
     failures: int = 0
     era: int = 0  # counts erasures: what was thought up before one is not to be stored or said after it
+    joined: dict[int, str] = field(default_factory=dict)  # by a reaction to the board, or its button
+    board_ids: set[int] = field(default_factory=set)  # every message that was the board
+    carried: dict[int, str] = field(default_factory=dict)  # links of what came over from the last meeting
+    asked: dict[int, list[datetime]] = field(default_factory=dict)  # when quiet people were brought in
+    checked: set[int] = field(default_factory=set)  # decisions held against those of past meetings
     memo: ConflictMemo = field(default_factory=ConflictMemo)
 
     @property
@@ -86,7 +93,7 @@ class Room:
     @property
     def names(self) -> list[str]:
         """Everybody the record knows by name."""
-        named = {self.meeting.chair_name, *(s.name for s in self.speakers.values())}
+        named = {self.meeting.chair_name, *self.participants.values()}
         return sorted(named | {i.owner for i in self.view.items if i.owner})
 
     @property
@@ -99,8 +106,48 @@ class Room:
         return self.gap and self.gap_tries < GAP_TRIES and self.meeting.state is not MeetingState.STARTING
 
     @property
+    def participants(self) -> dict[int, str]:
+        """Who spoke or joined, by name."""
+        return {**self.joined, **{person: s.name for person, s in self.speakers.items()}}
+
+    @property
+    def attendees(self) -> tuple[Speaker, ...]:
+        """Speakers, then who only joined."""
+        silent = [Speaker(p, name) for p, name in self.joined.items() if p not in self.speakers]
+        return (*self.ranked_speakers, *silent)
+
+    @property
     def one_person(self) -> bool:
-        return len(self.speakers) <= 1
+        return len(self.participants) <= 1
+
+    @property
+    def unchecked(self) -> list[Item]:
+        return [item for item in self.view.decisions if item.number not in self.checked]
+
+    def _speak_from(self) -> datetime | None:
+        said = self.human_count - (self.unprompted_count or 0)
+        people, start = len(self.speakers), self.meeting.started_at
+        return participation.speak_from(self.meeting.activity, said, self.unprompted_at, people, start)
+
+    def move_on_at(self) -> datetime | None:
+        """When moving on from the agenda item may be proposed; None where it was, or more is to be said first."""
+        at, budget = agenda.move_on_at(self.meeting, self.view), self._speak_from()
+        here = agenda.current(self.meeting, self.view)
+        if at is None or here is None or budget is None or self.one_person:
+            return None
+        return None if f"move_on:{here.slot}" in self.keys else max(at, budget)
+
+    def to_bring_in(self) -> tuple[int, datetime] | None:
+        """Whom to bring in by name, and when."""
+        meeting, budget = self.meeting, self._speak_from()
+        if budget is None or self.last_human_at is None or self.core.clock.now() >= meeting.planned_end:
+            return None
+        since = {
+            person: (spoke.last_at if (spoke := self.speakers.get(person)) else None) or meeting.started_at
+            for person in self.participants
+        }
+        found = participation.bring_in(meeting.activity, since, self.asked, self.last_human_at)
+        return None if found is None else (found[0], max(found[1], budget))
 
     def apply(self, change: Change) -> None:
         if change.meeting is not None:
@@ -151,7 +198,10 @@ class Room:
         posts = await overview.posts(c, self.id)
         self.own_ids = {p.message_id for p in posts if p.message_id and p.kind != "reaction"}
         self.keys = {p.key for p in posts}
-        self.minutes_sent = any(p.key == KEY_MINUTES and p.state == "sent" for p in posts)
+        # Refused ones are settled too: they are kept, and offered to the chair.
+        self.minutes_sent = any(p.key == KEY_MINUTES and p.state != "pending" for p in posts)
+        back = [p for p in posts if p.key.startswith("read_back:")]
+        self.read_back_id = back[-1].message_id if back else None
         self.draft_done = KEY_MINUTES in self.keys
         self.assist = [
             p.key
@@ -160,6 +210,13 @@ class Room:
         ]
         boards = [p for p in posts if p.key == KEY_KICKOFF or p.key.startswith("board:")]
         self.board_message_id = next((p.message_id for p in reversed(boards) if p.message_id), None)
+        self.board_ids = {p.message_id for p in boards if p.message_id}
+        self.joined = await transcript.joined(c, self.id, self.board_ids)
+        self.carried = await carry.links(c, found, self.entries)
+        self.asked = {}
+        for p in posts:
+            if p.key.startswith("bring_in:"):
+                self.asked.setdefault(int(p.key.split(":")[1]), []).append(p.created_at)
         spoken = [p for p in posts if p.payload.get("unprompted") is not None and p.state == "sent"]
         if spoken:
             self.unprompted_at, self.unprompted_count = (
@@ -232,6 +289,9 @@ class Room:
             goodbye_done=KEY_GOODBYE in self.keys,
             draft_done=self.draft_done,
             minutes_sent=self.minutes_sent,
+            past_due=bool(self.unchecked),
+            move_on_at=self.move_on_at(),
+            bring_in_at=found[1] if (found := self.to_bring_in()) else None,
             board_at=self._board_at(),
         )
 

@@ -475,6 +475,7 @@ def problems(out: Outcome, calm: Outcome | None, *, reachable: bool = True) -> l
     if reachable:
         found += _owed(out)
         found += _waits(out)
+        found += _window(out)
     if calm is not None and reachable:
         found += _ledger(out, calm)
     found += [f"unforeseen: {line.splitlines()[0]}" for line in out.errors]
@@ -581,6 +582,20 @@ def _waits(out: Outcome) -> list[str]:
         elif answers[0] - begin > LONGEST_WAIT_S:
             found.append(f"{what}: waited {answers[0] - begin:.0f} s")
     return found
+
+
+def _window(out: Outcome) -> list[str]:
+    """From the read-back people see until the goodbye they have their minute, or one of them said yes to it."""
+    keys = {r.nonce: r.key for r in out.rows}
+    shown = [m for m in out.world.mine if keys.get(m.tag or "", "").startswith("read_back:")]
+    goodbye = [m for m in out.world.mine if keys.get(m.tag or "") == "goodbye"]
+    if not shown or not goodbye:
+        return []
+    given = (goodbye[0].at - shown[-1].at).total_seconds()
+    yes = out.ids.get(f"at {MEETING[-1].at:g}", 0)
+    if given < 60 and not shown[-1].message_id < yes < goodbye[0].message_id:
+        return [f"the read-back stood for {given:.0f} s only"]
+    return []
 
 
 def _debts(out: Outcome) -> list[tuple[str, float, list[float]]]:

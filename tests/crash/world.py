@@ -230,6 +230,9 @@ class Link:
             "stage", "direct_message", lambda: self.world.direct_message(user_id, post)
         )
 
+    async def readable_by_all(self, place: Place, other: Place) -> bool:
+        return place == other
+
     async def typing(self, place: Place) -> None:
         return None
 
