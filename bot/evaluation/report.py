@@ -91,18 +91,17 @@ def show_comparison(
         title=f"A = {names[0]}\nB = {names[1]}\n{len(both)} scenarios in both", title_justify="left"
     )
     table.add_column("rule", no_wrap=True)
-    for heading in ("A before", "B before", "B - A", "A after", "B after", "B - A"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    for what in ("before", "tempted", "after"):
+        for heading in (f"A {what}", f"B {what}", "B - A"):
+            table.add_column(heading, justify="right", no_wrap=True)
     for row in tally.compare(one[1], other[1]):
-        before, after = row.before, row.after
+        parts = (
+            (row.before, row.before_gap),
+            (row.tempted, row.tempted_gap),
+            (row.after, row.after_gap),
+        )
         table.add_row(
-            row.rule,
-            share(before[0]),
-            share(before[1]),
-            gap(row.before_gap),
-            share(after[0]),
-            share(after[1]),
-            gap(row.after_gap),
+            row.rule, *(cell for (a, b), found in parts for cell in (share(a), share(b), gap(found)))
         )
     console.print(table)
 

@@ -131,12 +131,14 @@ def totals(runs: Sequence[Run]) -> Totals:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One rule in two files: first answers and posted texts, the second file minus the first."""
+    """One rule in two files: first answers, those where the rule was tempted, posted texts; B minus A."""
 
     rule: str
     before: tuple[Rate, Rate]
+    tempted: tuple[Rate, Rate]
     after: tuple[Rate, Rate]
     before_gap: Difference | None
+    tempted_gap: Difference | None
     after_gap: Difference | None
 
 
@@ -149,8 +151,10 @@ def compare(one: Sequence[Run], other: Sequence[Run]) -> list[Comparison]:
         Comparison(
             name,
             (left[name].before, right[name].before),
+            (left[name].tempted, right[name].tempted),
             (left[name].after, right[name].after),
             difference(left[name].before, right[name].before),
+            difference(left[name].tempted, right[name].tempted),
             difference(left[name].after, right[name].after),
         )
         for name in left

@@ -48,7 +48,7 @@ async def play_one(
         text=text,
         attempts=tuple(_attempt(a) for a in attempts),
         after=after(thought, text),
-        cost_usd=_cost(attempts, version or model.name),
+        cost_usd=_cost(attempts, (version, model.name)),
     )
 
 
@@ -90,8 +90,8 @@ def _attempt(attempt: Attempt) -> AttemptLine:
     )
 
 
-def _cost(attempts: Sequence[Attempt], model: str) -> float | None:
-    """US dollars of one generation; None where data/prices.toml names no price."""
+def _cost(attempts: Sequence[Attempt], names: Sequence[str]) -> float | None:
+    """US dollars of one generation by the first of `names` that data/prices.toml knows; None: by none."""
     total = Usage()
     for attempt in attempts:
         total = replace(
@@ -100,4 +100,4 @@ def _cost(attempts: Sequence[Attempt], model: str) -> float | None:
             tokens_cached=total.tokens_cached + attempt.tokens_cached,
             tokens_out=total.tokens_out + attempt.tokens_out,
         )
-    return cost(total, model)
+    return next((price for name in names if (price := cost(total, name)) is not None), None)
