@@ -131,5 +131,8 @@ class Stage(Protocol):
     async def direct_message(self, user_id: int, post: Outgoing) -> int:
         """A direct message to one person; Refused("forbidden") where they take none."""
 
+    async def readable_by_all(self, place: Place, other: Place) -> bool:
+        """Whether everyone who can read `place` can read `other` too; False where that is not certain."""
+
     async def typing(self, place: Place) -> None:
         """One typing indicator; never raises, never keeps anyone waiting."""

@@ -6,16 +6,19 @@ board changes at most once a minute. What does not fit is counted; the newest st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from types import MappingProxyType
 
 from bot.facilitation.display import count_votes, decision_line, display, sections, stamp
+from bot.meeting import agenda
+from bot.meeting.agenda import AgendaItem, Current
 from bot.meeting.display import brief, task, units
-from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Persona, Speaker
-from bot.meeting.text import fold
+from bot.meeting.model import Item, Language, LedgerView, Meeting, MeetingState, Persona, Speaker
 from bot.phrases import short_day, t
 from bot.stage import Button, Embed, Outgoing
 
+NOTHING: Mapping[int, str] = MappingProxyType({})
 DESCRIPTION = 4096  # Discord's limit of an embed's description
 BAR = 12  # cells of the time bar
 LINE = 160  # characters of an entry on the board; the whole text stands in the ledger
@@ -30,13 +33,21 @@ def kickoff(
     now: datetime,
     retention_days: int | None,
     model_name: str,
+    carried: Mapping[int, str] = NOTHING,
 ) -> Outgoing:
     """The board as it is first posted (and pinned): nobody has spoken yet.
 
     `retention_days` None = transcripts are kept until erased; `model_name` "offline" = nothing is sent out.
     """
     return board(
-        meeting, view, (), now, language=language, retention_days=retention_days, model_name=model_name
+        meeting,
+        view,
+        (),
+        now,
+        language=language,
+        retention_days=retention_days,
+        model_name=model_name,
+        carried=carried,
     )
 
 
@@ -53,13 +64,16 @@ def board(
     retention_days: int | None = None,
     model_name: str = "offline",
     limited: bool = False,
+    carried: Mapping[int, str] = NOTHING,
+    joined: int = 0,
 ) -> Outgoing:
     """The board as of `now`. `state_note` is one line in the room's language (progress of the minutes, say);
-    `minutes_link` is where the minutes stand once they are out."""
+    `minutes_link` is where the minutes stand once they are out. `carried` links entries that came over from the
+    last meeting to where they were said; `joined` people take part and have not spoken."""
     top = [*_state(meeting, now, language, minutes_link), *_notes(language, degraded, limited, state_note)]
     head = "\n".join(top)
     body = sections(
-        _lists(meeting, view, speakers, language),
+        _lists(meeting, view, speakers, language, now, carried, joined),
         DESCRIPTION - units(head) - 2,
         lambda count: t("board.more", language, count=count),
     )
@@ -85,6 +99,7 @@ def _opening(meeting: Meeting, language: Language, retention_days: int | None, m
             t("board.headline", language, title=title, chair=chair),
             t(sent, language, model=display(model_name, 60)),
             t(kept, language, days=retention_days or 0),
+            t("board.join_hint", language),
         )
     )
 
@@ -123,18 +138,27 @@ def _notes(language: Language, degraded: bool, limited: bool, state_note: str | 
 
 
 def _lists(
-    meeting: Meeting, view: LedgerView, speakers: Sequence[Speaker], language: Language
+    meeting: Meeting,
+    view: LedgerView,
+    speakers: Sequence[Speaker],
+    language: Language,
+    now: datetime,
+    carried: Mapping[int, str],
+    joined: int,
 ) -> list[tuple[str, list[str]]]:
     def head(key: str, count: int) -> str:
         return f"**{t(f'board.{key}', language)}**" + (f" ({count})" if count else "")
 
     decisions = [decision_line(item, view, language, LINE) for item in view.decisions]
     proposals = [_proposal(item, language) for item in view.open_proposals]
-    questions = [f"**#{item.number}** {brief(item.text, LINE)}" for item in view.open_questions]
+    questions = [
+        f"**#{item.number}** {brief(item.text, LINE)}{_carried(item, carried, language)}"
+        for item in view.open_questions
+    ]
     day = meeting.started_at.date()
-    actions = [_action(item, language, day) for item in view.actions]
+    actions = [_action(item, language, day) + _carried(item, carried, language) for item in view.actions]
     return [
-        (head("agenda", 0), _agenda(meeting, view)),
+        (head("agenda", 0), _agenda(meeting, view, language, now)),
         (
             head("constraints", 0),
             [f"**#{item.number}** {brief(item.text, LINE)}" for item in view.constraints],
@@ -143,19 +167,40 @@ def _lists(
         (head("proposals", len(proposals)), proposals),
         (head("questions", len(questions)), questions),
         (head("actions", len(actions)), actions),
-        (head("speakers", 0), _talk(speakers, language)),
+        (head("speakers", 0), _talk(speakers, language, joined)),
     ]
 
 
-def _agenda(meeting: Meeting, view: LedgerView) -> list[str]:
-    """The agenda with the current item marked: the newest topic, the first item until one was named."""
-    topics = view.of(EntryKind.TOPIC)
-    current = topics[-1].text if topics else next(iter(meeting.agenda), None)
-    items = list(meeting.agenda)
-    if current is not None and fold(current) not in map(fold, items):
-        items.append(current)
-    here = fold(current) if current is not None else None
-    return [f"{'▶️' if fold(item) == here else '▫️'} {brief(item, LINE)}" for item in items]
+def _agenda(meeting: Meeting, view: LedgerView, language: Language, now: datetime) -> list[str]:
+    """The queue of items with their minutes; the one that is on shows how much of its time is used."""
+    items = agenda.items(meeting)
+    shares = agenda.shares(items, agenda.length(meeting))
+    here = agenda.current(meeting, view)
+    lines = []
+    for index, (item, share) in enumerate(zip(items, shares, strict=True)):
+        on = here is not None and here.index == index
+        mark = "▶️" if on else "▫️"
+        lines.append(
+            f"{mark} {brief(item.title, LINE)} {_share(item, share, here if on else None, language, now)}"
+        )
+    if here is not None and here.index is None:
+        lines.append(f"▶️ {brief(here.title, LINE)}")
+    return [line.rstrip() for line in lines]
+
+
+def _share(item: AgendaItem, share: float, here: Current | None, language: Language, now: datetime) -> str:
+    """Minutes of an item: used and planned for the one that is on, else its own; an even share goes without saying."""
+    if here is not None:
+        used = max(0, int((now - here.began).total_seconds() // 60))
+        key = "board.item_over" if used > share else "board.item_used"
+        return t(key, language, used=used, planned=max(1, round(share)))
+    return "" if item.minutes is None else t("board.item_minutes", language, minutes=item.minutes)
+
+
+def _carried(item: Item, carried: Mapping[int, str], language: Language) -> str:
+    """Where an entry that the last meeting left open was said."""
+    link = carried.get(item.original.number)
+    return "" if link is None else " " + t("board.carried", language, link=link)
 
 
 def _proposal(item: Item, language: Language) -> str:
@@ -168,16 +213,20 @@ def _action(item: Item, language: Language, near: date) -> str:
     key = "board.owner" if item.owner else "board.no_owner"
     owner = t(key, language, owner=display(item.owner or ""))
     due = t("board.due", language, due=display(short_day(item.due, language, near))) if item.due else ""
+    if item.status == "done":
+        due += t("board.done", language)
     return f"**#{item.number}** {brief(task(item.text, item.owner), LINE)} {owner}{due}"
 
 
-def _talk(speakers: Sequence[Speaker], language: Language) -> list[str]:
+def _talk(speakers: Sequence[Speaker], language: Language, joined: int) -> list[str]:
     """Who has written how much, in per cent of characters, on one line; the least talkative are counted."""
     spoke = [person for person in speakers if person.messages]
     total = sum(person.characters for person in spoke) or 1
     shown = [f"{display(p.name, 32)} {round(100 * p.characters / total)}%" for p in spoke[:SPEAKERS]]
     if len(spoke) > SPEAKERS:
         shown.append(t("board.more_people", language, count=len(spoke) - SPEAKERS))
+    if joined:
+        shown.append(t("board.joined", language, count=joined))
     return [" · ".join(shown)] if shown else []
 
 
@@ -188,6 +237,7 @@ def _buttons(meeting: Meeting, language: Language) -> tuple[Button, ...]:
         return (correct,)
     busy = meeting.state not in (MeetingState.STARTING, MeetingState.OPEN)
     return (
+        Button("join", t("board.button_join", language), disabled=busy),
         Button("extend", t("board.button_extend", language), disabled=busy),
         Button("end", t("board.button_end", language), "danger", disabled=busy),
         correct,

@@ -9,12 +9,16 @@ from bot.meeting.display import brief, display, fit, share_out, units
 from bot.meeting.model import Item, Language, LedgerView, Vote
 from bot.phrases import t
 
-__all__ = ["count_votes", "decision_line", "display", "numbers", "sections", "stamp"]
+__all__ = ["count_votes", "decision_line", "display", "message_link", "numbers", "sections", "stamp"]
 
 
 def stamp(moment: datetime, style: str = "t") -> str:
     """Discord's time stamp, shown in every reader's own zone (t = time, R = relative, f = date and time)."""
     return f"<t:{int(moment.timestamp())}:{style}>"
+
+
+def message_link(guild_id: int, channel_id: int, message_id: int) -> str:
+    return f"https://discord.com/channels/{guild_id}/{channel_id}/{message_id}"
 
 
 def numbers(found: Sequence[int], language: Language) -> str:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from bot import phrases
 from bot.errors import BadInput, NotAllowed
+from bot.facilitation import carry
 from bot.facilitation.board import kickoff
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
@@ -13,6 +14,7 @@ from bot.facilitation.requests import StartRequest
 from bot.facilitation.room import KEY_KICKOFF, KEY_OPENING, Room
 from bot.facilitation.thinking import record, think
 from bot.meeting import ledger as folding
+from bot.meeting.agenda import AgendaItem, parse
 from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, EntryKind, Language, Meeting, NewEntry, Origin, Persona, Route
 from bot.meeting.text import strip_invisible
@@ -57,6 +59,8 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
 
     async def work(c: Connection) -> tuple[Meeting, bool]:
         settings = await core.policy.load(c, guild)
+        carried = await carry.entries(c, guild, request.place.channel_id) if request.carry else []
+        agenda = _agenda(request, language, carried)
         meeting = await meetings.create(
             c,
             guild_id=guild,
@@ -67,7 +71,9 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
             timezone=timezone,
             chair_id=request.by.id,
             chair_name=request.by.name,
-            agenda=request.agenda,
+            agenda=[item.title for item in agenda],
+            agenda_minutes=[item.minutes for item in agenda],
+            parent_id=request.parent_id,
             started_at=now,
             planned_end=now + timedelta(minutes=request.minutes),
             activity=settings.activity,
@@ -87,7 +93,8 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
                     text,
                 )
                 for index, text in enumerate(request.constraints)
-            ],
+            ]
+            + carried,
             now,
             core.salt,
         )
@@ -99,6 +106,7 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
             now,
             core.policy.transcript_days(settings),
             core.model_for(Route.TURN, guild),
+            await carry.links(c, meeting, entries),
         )
         await put_post(c, fresh, KEY_KICKOFF, post, now=now, route=None)
         return meeting, True
@@ -107,6 +115,16 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
     room = Room(core, meeting)
     await room.reload()
     return room
+
+
+def _agenda(request: StartRequest, language: Language, carried: list[NewEntry]) -> list[AgendaItem]:
+    """The items as entered; what came over from the last meeting is looked at first."""
+    items = [parse(line) for line in request.agenda]
+    if not carried:
+        return items
+    questions, actions = carry.kind_counts(carried)
+    title = phrases.t("agenda.carried", language, questions=questions, actions=actions)
+    return [AgendaItem(title), *items]
 
 
 async def step_opening(core: Core, room: Room) -> None:

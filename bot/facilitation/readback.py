@@ -47,7 +47,11 @@ def _lead(lead: str | None) -> str:
 def _body(view: LedgerView, language: Language, budget: int) -> str:
     decisions = [decision_line(item, view, language, LINE) for item in view.decisions]
     questions = [f"**#{item.number}** {brief(item.text, LINE)}" for item in view.open_questions]
-    ownerless = [f"**#{item.number}** {brief(item.text, LINE)}" for item in view.actions if not item.owner]
+    ownerless = [
+        f"**#{item.number}** {brief(item.text, LINE)}"
+        for item in view.actions
+        if not item.owner and item.status != "done"
+    ]
     return sections(
         [
             (

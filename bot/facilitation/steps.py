@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from bot import phrases
 from bot.errors import StageError
-from bot.facilitation import closing, opening, timekeeper, turn
+from bot.facilitation import closing, nudges, opening, past, timekeeper, turn
 from bot.facilitation.board import board
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import RETRY, deliver, put_post
@@ -18,7 +18,7 @@ from bot.meeting.model import Meeting, MeetingState, Persona, Route
 from bot.meeting.schedule import StepKind
 from bot.minutes.draft import link, step_draft
 from bot.stage import Attachment, Busy, Outgoing, Refused, Uncertain
-from bot.store import meetings, minutes, outbox
+from bot.store import meetings, minutes, outbox, search
 from bot.store.engine import Connection
 from bot.supervision import log_failure
 
@@ -90,6 +90,8 @@ async def board_now(core: Core, room: Room, now: datetime, meeting: Meeting | No
         state_note=room.progress,
         minutes_link=minutes_link,
         retention_days=room.retention_days,
+        carried=room.carried,
+        joined=len(room.attendees) - len(room.ranked_speakers),
         model_name=core.model_for(Route.TURN, meeting.guild_id),
         limited=bool(core.policy.reached(meeting.guild_id)),
     )
@@ -120,6 +122,7 @@ async def step_finish(core: Core, room: Room) -> None:
                 c, room.id, {MeetingState.WRITING}, MeetingState.CLOSED, closed_at=now
             )
         )
+        await search.index(c, room.id)
         if undelivered:
             await _offer_to_chair(c, room, now, change)
         return change
@@ -218,7 +221,10 @@ _STEPS: dict[StepKind, Callable[[Core, Room], Awaitable[None]]] = {
     StepKind.OPENING: opening.step_opening,
     StepKind.ASSIST: turn.step_assist,
     StepKind.TURN: turn.step_turn,
+    StepKind.PAST: past.step_past,
     StepKind.NOTICE: timekeeper.step_notice,
+    StepKind.MOVE_ON: nudges.step_move_on,
+    StepKind.BRING_IN: nudges.step_bring_in,
     StepKind.QUIET_ASK: timekeeper.step_quiet_ask,
     StepKind.QUIET_CLOSE: timekeeper.step_quiet_close,
     StepKind.BOARD: step_board,

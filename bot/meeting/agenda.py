@@ -60,6 +60,11 @@ class Current:
     minutes: float | None  # planned for it; None for a topic off the agenda
     topic: int  # number of the entry that brought it up, 0 = the meeting's start
 
+    @property
+    def slot(self) -> str:
+        """The item and the time it was given: what is said about it once."""
+        return f"{self.topic}:{round(self.minutes or 0)}"
+
     def over_at(self) -> datetime | None:
         return None if self.minutes is None else self.began + timedelta(minutes=self.minutes)
 

@@ -64,10 +64,10 @@ def pieces(query: str) -> dict[str, float]:
     return found
 
 
-def rank(query: str, folded: Sequence[str]) -> list[tuple[int, float]]:
+def rank(query: str, folded: Sequence[str], least: float = SURE) -> list[tuple[int, float]]:
     """(index, score) of the normalised texts that fit, best first; equal scores keep their order.
 
-    Rare pieces count more; texts that hold the whole query as it stands come first.
+    `least`: the share of the query's weight that a text must hold. Rare pieces count more; texts that hold the whole query as it stands come first.
     """
     wanted = pieces(query)
     if not wanted:
@@ -79,7 +79,7 @@ def rank(query: str, folded: Sequence[str]) -> list[tuple[int, float]]:
     for index, text in enumerate(folded):
         held = sum(weight[p] for p in wanted if _holds(text, p)) / total
         whole = all(word in text for word in words)
-        if whole or held >= SURE - 1e-9:
+        if whole or held >= least - 1e-9:
             found.append((index, held + whole))
     return sorted(found, key=lambda pair: -pair[1])
 

@@ -19,7 +19,7 @@ from bot.facilitation.room import KEY_MINUTES, Room
 from bot.facilitation.thinking import Thought, clock_facts, facts, material, record, record_texts, think
 from bot.guard.model import Candidate, Rule, Source
 from bot.guard.table import rules_for
-from bot.meeting.model import Message, Route
+from bot.meeting.model import Message, Route, Speaker
 from bot.minutes import document as documents
 from bot.minutes import rules as prose_rules
 from bot.minutes.message import minutes_outgoing
@@ -178,9 +178,7 @@ async def _freeze(core: Core, room: Room, written: Written) -> None:
         document = documents.document(
             meeting,
             room.view,
-            await transcript.speakers(
-                c, room.id
-            ),  # as edited and deleted by now; the cache counts what was sent
+            await attendees(c, room),
             prose,
             made,
             partial(link, meeting.guild_id, meeting.channel_id),
@@ -222,6 +220,14 @@ async def _freeze(core: Core, room: Room, written: Written) -> None:
 
 def link(guild_id: int, channel_id: int, message_id: int) -> str:
     return f"https://discord.com/channels/{guild_id}/{channel_id}/{message_id}"
+
+
+async def attendees(c: Connection, room: Room) -> tuple[Speaker, ...]:
+    """Who wrote how much, as edited and deleted by now, then who joined and wrote nothing."""
+    spoke = await transcript.speakers(c, room.id)
+    known = {person.user_id for person in spoke}
+    joined = await transcript.joined(c, room.id, room.board_ids)
+    return (*spoke, *(Speaker(user, name) for user, name in joined.items() if user not in known))
 
 
 async def _how(c: Connection, room: Room, omitted: str | None, digest: str) -> documents.How:

@@ -178,6 +178,8 @@ class _Writer:
         yield self.say("owner", owner=display(part["owner"], NAME)) if part["owner"] else self.say("no_owner")
         if part["due"]:
             yield self.say("due", due=self.due(part["due"]))
+        if part["status"] == "done":
+            yield self.say("done")
 
     def votes(self, part: Part) -> Iterator[str]:
         values = [vote["value"] for vote in part["votes"]]

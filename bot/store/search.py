@@ -95,22 +95,20 @@ async def decisions(
     channel_ids: Collection[int] | None,
     *,
     without: int | None = None,
+    least: float = seeking.SURE,
 ) -> list[Found]:
     """Decisions of this server that fit `query`, best first.
 
     `channel_ids`: the channels whose messages the reader can see, as of this very act; None = every channel
     (for the bot's own comparing, never for an answer). `without`: a meeting to leave out.
+    `least`: the share of the query's weight that a decision must hold.
     """
     wanted = sorted(seeking.pieces(query).items(), key=lambda pair: -pair[1])[:MOST_PIECES]
     if not wanted or (channel_ids is not None and not channel_ids):
         return []
     statement = (
-        sa.select(_decided, _meetings.c.title, _meetings.c.channel_id, _meetings.c.kickoff_message_id)
-        .join(_meetings, _meetings.c.id == _decided.c.meeting_id)
+        _closed(guild_id)
         .where(
-            _decided.c.guild_id == guild_id,
-            _meetings.c.guild_id == guild_id,
-            _meetings.c.state == MeetingState.CLOSED,
             sa.or_(*(_decided.c.folded.contains(piece, autoescape=True) for piece, _ in wanted)),
         )
         .order_by(_decided.c.at.desc(), _decided.c.number.desc())
@@ -121,9 +119,28 @@ async def decisions(
     if without is not None:
         statement = statement.where(_decided.c.meeting_id != without)
     rows = (await c.execute(statement)).all()
-    ranked = seeking.rank(query, [row.folded for row in rows])
+    ranked = seeking.rank(query, [row.folded for row in rows], least)
     found = [_found(rows[place], score) for place, score in ranked]
     return await _with_replacements(c, guild_id, found)
+
+
+async def one(c: AsyncConnection, guild_id: int, meeting_id: int, number: int) -> Found | None:
+    """One decision of a closed meeting of this server, or None."""
+    where = (_decided.c.meeting_id == meeting_id, _decided.c.number == number)
+    row = (await c.execute(_closed(guild_id).where(*where))).first()
+    return None if row is None else (await _with_replacements(c, guild_id, [_found(row, 0.0)]))[0]
+
+
+def _closed(guild_id: int) -> sa.Select[Any]:
+    return (
+        sa.select(_decided, _meetings.c.title, _meetings.c.channel_id, _meetings.c.kickoff_message_id)
+        .join(_meetings, _meetings.c.id == _decided.c.meeting_id)
+        .where(
+            _decided.c.guild_id == guild_id,
+            _meetings.c.guild_id == guild_id,
+            _meetings.c.state == MeetingState.CLOSED,
+        )
+    )
 
 
 def _found(row: sa.Row[Any], score: float) -> Found:

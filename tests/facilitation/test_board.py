@@ -44,7 +44,7 @@ def test_the_kickoff_says_what_a_person_must_know_before_writing(language: Langu
         "/privacy opt-out",
     ):
         assert said in text
-    assert [button.action for button in post.buttons] == ["extend", "end", "correct"]
+    assert [button.action for button in post.buttons] == ["join", "extend", "end", "correct"]
     assert post.pin
     assert post.meeting_id == 42
     assert_valid(post)

@@ -19,6 +19,7 @@ from bot.errors import StoreError
 from bot.meeting.model import Entry, EntryKind, Meeting, MeetingState, Message, NewEntry, Origin, Persona
 from bot.store import (
     archive,
+    dues,
     generations,
     heartbeats,
     ledger,
@@ -212,6 +213,9 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "search.index": lambda c, m: search.index(c, m),
     "search.reindex_erased": lambda c, m: search.reindex_erased(c, [m]),
     "search.decisions": lambda c, m: search.decisions(c, GUILD, "価格", [CHANNEL], without=9),
+    "search.one": lambda c, m: search.one(c, GUILD, m, 1),
+    "dues.meetings_with_due": lambda c, m: dues.meetings_with_due(c, NOW.date()),
+    "dues.carried_on": lambda c, m: dues.carried_on(c, m),
     "search.held": lambda c, m: search.held(c, GUILD, [CHANNEL], 5),
     "person.erase_person": lambda c, m: person.erase_person(c, GUILD, SATO, NOW),
     "archive.sweep": lambda c, m: archive.sweep(c, NOW),
@@ -259,6 +263,7 @@ def test_every_public_function_of_the_store_is_called_above() -> None:
         archive,
         person,
         search,
+        dues,
     )
     public = {
         f"{module.__name__.rsplit('.', 1)[1]}.{name}"
