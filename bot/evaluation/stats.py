@@ -11,7 +11,6 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.evaluation.intervals import Rate, clustered
 from bot.evaluation.report import NONE, interval, seconds, share
@@ -19,7 +18,7 @@ from bot.guard.model import Source
 from bot.models.base import Usage
 from bot.models.prices import cost
 from bot.store import generations
-from bot.store.engine import Database
+from bot.store.engine import Connection, Database
 from bot.store.generations import ModelUsage, RuleCount, SourceCount
 
 
@@ -48,7 +47,7 @@ async def collect(database_url: str, since: datetime | None = None) -> Stats:
     await db.open()
     try:
 
-        async def work(c: AsyncConnection) -> Stats:
+        async def work(c: Connection) -> Stats:
             return Stats(
                 rule_rows(await generations.totals(c, None, since)),
                 tuple(await generations.sources(c, None, since)),
