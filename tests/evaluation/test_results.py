@@ -18,6 +18,7 @@ from bot.evaluation.running import Wanted, measure
 from bot.evaluation.scripted import ScriptedModel
 from bot.guard.table import TABLE
 from bot.models.base import Draft, Request
+from tests.fakes import FakeGemini, Reply, answer
 
 
 def paper() -> Console:
@@ -155,6 +156,29 @@ def test_two_files_are_compared_over_what_both_played() -> None:
     assert "A = light (v-1), 20 runs" in written(console)
     assert "B = strong (v-2), 20 runs" in written(console)
     assert "-100 [-100, -77] *" in written(console)
+
+
+async def test_a_gemini_model_by_name_over_the_wire(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Asked again where it broke a rule, the version as returned everywhere, failures counted and not
+    covered."""
+    bad, good = "Let us narrow down the place.", "Let's start the meeting. How far have we come?"
+    script = [answer({"response": bad}), answer({"response": good}), Reply(status=400), Reply(status=400)]
+    monkeypatch.chdir(tmp_path)
+    async with FakeGemini(*script) as fake:
+        monkeypatch.setenv("GEMINI_BASE_URL", fake.url)
+        out, console = tmp_path / "a.jsonl", paper()
+        wanted = Wanted(1, "gemini-3.5-flash-lite", "en", out, ("announces_start",))
+        assert await measure(wanted, console, paper()) == 0
+    mended, failed = records.read(out)[1]
+    assert (mended.source, mended.version, mended.text) == ("rephrased", "fake-model-001", good)
+    assert [a.version for a in mended.attempts] == ["fake-model-001"] * 2
+    assert mended.attempts[0].tokens_in == 120
+    assert (failed.source, [a.failure for a in failed.attempts]) == ("fixed", ["refused", "refused"])
+    text = written(console)
+    assert text.count("gemini-3.5-flash-lite (fake-model-001): ") == 2
+    assert "1/1 100%" in text
+    assert "refused 2" in text
+    assert "The budget is at most 5,000 dollars" in fake.requests[0].prompt
 
 
 async def test_a_rule_without_scenarios_is_refused_with_those_that_have_some() -> None:
