@@ -92,6 +92,17 @@ def stats(
 cli.add_typer(eval_cli, name="eval")
 
 
+@cli.command()
+def bench(
+    seconds: Annotated[float, typer.Option(help="how long each load lasts")] = 30.0,
+    out: Annotated[Path | None, typer.Option(help="write the results as JSON Lines")] = None,
+) -> None:
+    """Measure what the bot itself costs: time to store and to answer, memory, at 1 and at 100 meetings."""
+    from bot.evaluation.bench import bench as go
+
+    raise typer.Exit(go(seconds, out))
+
+
 def main() -> None:
     cli()
 

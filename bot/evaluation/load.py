@@ -1,6 +1,5 @@
 """One load, in a process of its own: `python -m bot.evaluation.load MEETINGS SECONDS` prints one JSON line.
 
-
 The application as it runs, on a database file, with discord.py and the provider's library in memory; only
 Discord itself is a stage that takes everything at once, and the model answers at once.
 """
