@@ -128,6 +128,8 @@ def _last_words(own: Sequence[OwnPost]) -> OwnPost | None:
 
 def scene_of(room: Room, route: Route, stuff: Material, now: datetime) -> Scene:
     speakers = tuple(s for s in room.ranked_speakers if s.user_id not in stuff.unheard)
+    unheard = {room.speakers[user].name for user in stuff.unheard if user in room.speakers}
+    names = [name for name in room.names if name not in unheard]
     return Scene(
         route=route,
         meeting=room.meeting,
@@ -136,7 +138,7 @@ def scene_of(room: Room, route: Route, stuff: Material, now: datetime) -> Scene:
         history=stuff.history,
         unread=stuff.unread,
         speakers=speakers,
-        quiet_people=tuple(participation.quiet_people(speakers, room.names, now)),
+        quiet_people=tuple(participation.quiet_people(speakers, names, now)),
     )
 
 
