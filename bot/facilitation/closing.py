@@ -259,11 +259,11 @@ async def step_read_back(core: Core, room: Room) -> None:
 
 async def step_expire(core: Core, room: Room) -> None:
     core.watch("owed", meeting_id=room.id, who="", why="read-back expired")
+    later = core.clock.now() + READ_BACK_WINDOW
 
     async def work(c: Connection) -> Change:
         if await _unseen(c, room):
             # The window runs from the moment people can see what they are asked.
-            later = core.clock.now() + READ_BACK_WINDOW
             return Change(meeting=await meetings.update(c, room.id, close_at=later))
         return Change(meeting=await expire(c, room))
 
