@@ -81,6 +81,9 @@ class Nowhere:
     async def history(self, place: Place, after: int, limit: int | None = None) -> list[Seen]:
         return []
 
+    async def readable_by_all(self, place: Place) -> bool:
+        return True
+
     async def direct_message(self, user_id: int, post: Outgoing) -> int:
         return await self.say(Place(GUILD, user_id), post)
 

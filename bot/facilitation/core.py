@@ -80,8 +80,12 @@ class Core:
         for watcher in self.watchers:
             watcher(kind, facts)
 
-    async def commit(self, room: Room, work: Callable[[Connection], Awaitable[Change]]) -> Change:
+    async def commit(
+        self, room: Room, work: Callable[[Connection], Awaitable[Change]], *, first: bool = False
+    ) -> Change:
         """Run `work` as one unit and bring the room's cache up to it, in the order of commits.
+
+        `first`: people did it, and it goes before the bot's own work.
 
         A caller cancelled in between leaves the room marked stale: whoever comes next reads it anew.
         """
@@ -89,7 +93,7 @@ class Core:
             if room.stale:
                 await room.reload()
             room.stale = True
-            change = await self.db.unit(work)
+            change = await self.db.unit(work, first=first)
             room.apply(change)
             room.stale = False
         room.rearm()

@@ -81,7 +81,7 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
         await closing.on_message(c, room, message, wish, change, now)
         return change
 
-    change = await core.commit(room, work)
+    change = await core.commit(room, work, first=True)
     if not change.value:
         return
     room.heard(message)

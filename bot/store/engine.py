@@ -34,6 +34,7 @@ from bot.errors import StoreError
 from bot.store import schema
 from bot.store._gate import ERASED
 from bot.store._lock import FileLock
+from bot.store._queue import Queue
 
 log = logging.getLogger(__name__)
 # At debug level these log parameters and rows: what people wrote.
@@ -92,7 +93,7 @@ class Database:
         self._engine: AsyncEngine | None = None
         self._connection: AsyncConnection | None = None
         self._file_lock: FileLock | None = None
-        self._lock = asyncio.Lock()
+        self._queue = Queue()
         self._units: set[asyncio.Task[Any]] = set()
 
     @property
@@ -112,9 +113,10 @@ class Database:
                 raise StoreError(f"cannot open the database {self._name}: {_plain(error)}") from error
             raise
 
-    async def unit(self, work: Work[T]) -> T:
-        """Run `work` as one transaction (BEGIN IMMEDIATE), after all units asked for before.
+    async def unit(self, work: Work[T], *, first: bool = False) -> T:
+        """Run `work` as one transaction (BEGIN IMMEDIATE), after all units of its class asked for before.
 
+        `first` is for what people just did: it goes before most of the bot's own work (`_queue.Queue`).
         Whoever waits may be cancelled; the unit is carried out all the same. Raises what `work` raised (then
         nothing is stored), or StoreError where the database failed. Units do not nest.
         """
@@ -122,7 +124,7 @@ class Database:
             raise StoreError("a unit inside a unit would wait for itself")
         if self._connection is None:
             raise StoreError("the database is not open")
-        task = contextvars.Context().run(asyncio.create_task, self._run(self._connection, work))
+        task = contextvars.Context().run(asyncio.create_task, self._run(self._connection, work, first))
         self._units.add(task)
         task.add_done_callback(self._units.discard)
         try:
@@ -135,7 +137,7 @@ class Database:
         """Assert pragmas, layout, triggers and a shut erasure gate; StoreError names what is not so."""
         if self._connection is None:
             raise StoreError("the database is not open")
-        async with self._lock, self._connection.begin():
+        async with self._queue.turn(), self._connection.begin():
             await self._connection.run_sync(self._assert)
 
     async def close(self) -> None:
@@ -164,9 +166,9 @@ class Database:
         if not self._read_only:
             await self._empty_wal(self._connection)  # what an erasure before a crash left there
 
-    async def _run(self, connection: AsyncConnection, work: Work[T]) -> T:
+    async def _run(self, connection: AsyncConnection, work: Work[T], first: bool) -> T:
         _inside.set(True)
-        async with self._lock:
+        async with self._queue.turn(first=first):
             try:
                 await connection.begin()
                 before = await _changes(connection)
