@@ -236,10 +236,11 @@ class Run:
     acts: Sequence[Act] = MEETING
     fresh_nonces: bool = False
     blind: bool = False
+    clock_ahead_s: float = 0.0  # the bot's clock before Discord's
 
     def __post_init__(self) -> None:
         self.tap = Injector(self.plan)
-        self.world = World(self.now)
+        self.world = World(lambda: self.now() - timedelta(seconds=self.clock_ahead_s))
         self.tap.world = self.world
         self.out = Outcome(self.world, self.tap.points)
         self.app: App | None = None

@@ -79,7 +79,7 @@ def pairs(points: Iterable[Point], language: str = "ja", model: str = "scripted"
     """
     seconds = itertools.cycle(("crash before", "crash after", "lost"))
     for number, point in enumerate(points):
-        for how in faults_of(point):
+        for how in (*faults_of(point), *(PERMANENT if point.kind == "stage" else ())):
             for down_s in _absences(how):
                 for distance in (1, 2):
                     yield Case(((number, how), (number + distance, next(seconds))), down_s, language, model)

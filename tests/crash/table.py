@@ -18,15 +18,15 @@ from bot.store import ledger, meetings, minutes, outbox
 from tests.crash.harness import EPOCH, minutes_messages, watching
 from tests.crash.instant import run_instant
 from tests.crash.script import PEOPLE, PLACE, ScriptedModel, person, start_request
-from tests.crash.world import Link, Posted, World
+from tests.crash.world import Link, Posted, Tap, World
 
 
 class Table:
     """`async with Table(model) as t`: a bot that is up. Failures it logs as unforeseen are collected in `errors`."""
 
-    def __init__(self, model: Model | None = None, url: str = "sqlite://") -> None:
+    def __init__(self, model: Model | None = None, url: str = "sqlite://", tap: Tap | None = None) -> None:
         self.world = World(self.now)
-        self._model, self._url = model or ScriptedModel(), url
+        self._model, self._url, self._tap = model or ScriptedModel(), url, tap
         self._watching: AbstractContextManager[list[str]] = watching()
         self._number = 100
         self.errors: list[str] = []
@@ -46,7 +46,7 @@ class Table:
             wrap_model=lambda m: self._model,
         )
         await self.app.open()
-        self.app.attach(Link(self.world))
+        self.app.attach(Link(self.world, self._tap))
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -119,11 +119,15 @@ class Table:
         return await self.app.db.unit(work)
 
 
-def at_table(scenario: Callable[[Table], Coroutine[Any, Any, None]], model: Model | None = None) -> None:
+def at_table(
+    scenario: Callable[[Table], Coroutine[Any, Any, None]],
+    model: Model | None = None,
+    tap: Tap | None = None,
+) -> None:
     """Run one scenario in virtual time; nothing may fail unforeseen in it."""
 
     async def main() -> None:
-        async with Table(model) as table:
+        async with Table(model, tap=tap) as table:
             await scenario(table)
             assert not table.errors, table.errors
 

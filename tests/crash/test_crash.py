@@ -10,7 +10,7 @@ from tests.crash.harness import MEETING, Outcome, Run, minutes_messages, problem
 from tests.crash.instant import run_instant
 from tests.crash.search import LONG_S, SHORT_S, Case, Judge, pairs, singles
 
-SINGLES, PAIRS = 24, 8  # about 1 s each on one core; the command runs them all
+SINGLES, PAIRS = 20, 8  # about 1 s each on one core; the command runs them all
 
 
 @pytest.fixture(scope="module")

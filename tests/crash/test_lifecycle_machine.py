@@ -8,8 +8,9 @@ from tests.crash.machine import Lifecycle
 
 Lifecycle.TestCase.settings = settings(
     max_examples=300,
-    stateful_step_count=14,
+    stateful_step_count=10,
     deadline=None,
+    database=None,
     print_blob=True,
     suppress_health_check=list(HealthCheck),
 )
