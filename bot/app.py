@@ -15,6 +15,7 @@ from bot.clock import Clock, Now, just_wait
 from bot.errors import ConfigError
 from bot.facilitation.core import Core, Limits, Watcher
 from bot.facilitation.meetings import Meetings
+from bot.facilitation.records import Records
 from bot.facilitation.policy import Defaults, Policy
 from bot.guard.generator import Call, Generator
 from bot.meeting.model import Route
@@ -51,6 +52,7 @@ class App:
     core: Core
     meetings: Meetings
     minutes: Minutes
+    records: Records
     servers: Servers
     privacy: Privacy
     supervisor: Supervisor
@@ -173,6 +175,7 @@ def build(
         core=core,
         meetings=rooms,
         minutes=Minutes(core),
+        records=Records(core),
         servers=Servers(core, settings.known_models),
         privacy=Privacy(core, rooms),
         supervisor=Supervisor(clock),

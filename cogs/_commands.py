@@ -64,12 +64,14 @@ def add_menu(
     )
 
 
-def _group(tree: app_commands.CommandTree[Any], name: str) -> app_commands.Group:
-    """The group of that name, made by whichever cog needs it first."""
-    default = phrase(f"command.{name}.name")
-    found = tree.get_command(default.message)
+def _group(tree: app_commands.CommandTree[Any], path: str) -> app_commands.Group:
+    """The group "name" or "outer.name", made by whichever cog needs it first."""
+    outer, _, _ = path.rpartition(".")
+    parent: app_commands.CommandTree[Any] | app_commands.Group = _group(tree, outer) if outer else tree
+    default = phrase(f"command.{path}.name")
+    found = parent.get_command(default.message)
     if isinstance(found, app_commands.Group):
         return found
-    group = app_commands.Group(name=default, description=phrase(f"command.{name}.description"))
-    tree.add_command(group)
+    group = app_commands.Group(name=default, description=phrase(f"command.{path}.description"))
+    parent.add_command(group)
     return group

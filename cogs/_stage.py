@@ -20,6 +20,7 @@ from bot.meeting.model import LANGUAGES, Persona
 from bot.phrases import t
 from bot.stage import Busy, Outgoing, Place, Refused, Seen, Uncertain
 from cogs._render import LIMIT, NO_PINGS, cut, embeds_of, files_of, seen
+from cogs._rights import readable_by_all
 from cogs._views import buttons
 
 log = logging.getLogger(__name__)
@@ -153,6 +154,12 @@ class DiscordStage:
         async with self._request():
             user = self._bot.get_user(user_id) or await self._bot.fetch_user(user_id)
             return (await user.send(body(post), **self._content(post))).id
+
+    async def readable_by_all(self, place: Place, other: Place) -> bool:
+        guild = self._bot.get_guild(place.guild_id)
+        if guild is None or place.guild_id != other.guild_id:
+            return False
+        return readable_by_all(guild, place.channel_id, other.channel_id)
 
     async def typing(self, place: Place) -> None:
         task = asyncio.create_task(self._type(place))

@@ -154,6 +154,19 @@ async def _confirm_all(interaction: discord.Interaction[KetsugiBot], meeting_id:
     await answer_phrase(interaction, "reply.confirmed_all", count=len(entries))
 
 
+async def _join(interaction: discord.Interaction[KetsugiBot], meeting_id: int) -> None:
+    await defer(interaction)
+    new = await interaction.client.app.meetings.join(meeting_id, person(interaction))
+    await answer_phrase(interaction, "reply.joined" if new else "reply.joined_already")
+
+
+async def _replace(interaction: discord.Interaction[KetsugiBot], meeting_id: int) -> None:
+    await defer(interaction)
+    message = interaction.message.id if interaction.message is not None else 0
+    entry = await interaction.client.app.meetings.replace_past(meeting_id, message, person(interaction))
+    await answer_phrase(interaction, "reply.replaced", number=entry.number)
+
+
 ACTIONS: dict[str, Callable[[discord.Interaction[Any], int], Awaitable[None]]] = {
     "extend": _extend,
     "end": _end,
@@ -161,4 +174,6 @@ ACTIONS: dict[str, Callable[[discord.Interaction[Any], int], Awaitable[None]]] =
     "close_now": _close_now,
     "keep_going": _keep_going,
     "confirm_all": _confirm_all,
+    "join": _join,
+    "replace": _replace,
 }

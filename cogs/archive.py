@@ -1,40 +1,92 @@
-"""`/minutes show` and `/minutes export`."""
+"""`/minutes show`, `/minutes export` and `/minutes amend`."""
 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import discord
+from discord import app_commands
 from discord.ext import commands
 
+from bot.errors import UserError
+from bot.meeting.display import display, one_line, shorten
+from bot.meeting.model import Language
 from bot.phrases import t
 from cogs._commands import add_command
-from cogs._render import answer, answer_post, defer, place, reader
+from cogs._render import answer, answer_phrase, answer_post, defer, person, place, reader
+from cogs._views import Form, field
 
 if TYPE_CHECKING:
     from bot.client import KetsugiBot
 
+    Caller = discord.Interaction[KetsugiBot]
+
 FORMS = ("md", "json", "csv")
+LONGEST = 1500
+
+
+class AmendForm(Form):
+    """The words of an erratum, where the command came without them."""
+
+    def __init__(self, meeting_id: int | None, language: Language) -> None:
+        super().__init__(title=t("form.amend.title", language))
+        self._meeting_id = meeting_id
+        style = discord.TextStyle.paragraph
+        self._text = field(self, "form.amend.text", language, style=style, max_length=LONGEST)
+
+    async def on_submit(self, interaction: discord.Interaction[Any]) -> None:
+        await defer(interaction)
+        await _amend(interaction, self._text.value, self._meeting_id)
 
 
 class Archive(commands.Cog):
     def __init__(self, bot: KetsugiBot) -> None:
         self.bot = bot
-        add_command(bot.tree, "minutes.show", self.show)
-        add_command(bot.tree, "minutes.export", self.export, choices={"form": FORMS})
+        held = {"meeting": self._suggest}
+        add_command(bot.tree, "minutes.show", self.show, autocomplete=held)
+        add_command(bot.tree, "minutes.export", self.export, choices={"form": FORMS}, autocomplete=held)
+        add_command(bot.tree, "minutes.amend", self.amend, autocomplete=held)
 
-    async def show(self, interaction: discord.Interaction[KetsugiBot], meeting: int | None = None) -> None:
+    async def show(self, interaction: Caller, meeting: int | None = None) -> None:
         await defer(interaction)
         await answer_post(interaction, await self.bot.app.minutes.show(place(interaction), meeting))
 
-    async def export(
-        self, interaction: discord.Interaction[KetsugiBot], form: str = "md", meeting: int | None = None
-    ) -> None:
+    async def export(self, interaction: Caller, form: str = "md", meeting: int | None = None) -> None:
         await defer(interaction)
         name, content = await self.bot.app.minutes.export(place(interaction), meeting, form)
         text = t("reply.exported", reader(interaction), name=name)
         await answer(interaction, text, files=[discord.File(io.BytesIO(content), name)])
+
+    async def amend(
+        self,
+        interaction: Caller,
+        text: app_commands.Range[str, 1, LONGEST] | None = None,
+        meeting: int | None = None,
+    ) -> None:
+        if text is None:
+            await interaction.response.send_modal(AmendForm(meeting, reader(interaction)))
+            return
+        await defer(interaction)
+        await _amend(interaction, text, meeting)
+
+    async def _suggest(self, interaction: Caller, current: Any) -> list[app_commands.Choice[int]]:
+        """Closed meetings of this channel whose number, title or day hold what was typed."""
+        try:
+            held = await self.bot.app.records.closed_here(place(interaction))
+        except UserError:
+            return []  # the command itself says so; suggestions cannot
+        typed = str(current).strip().lstrip("#").casefold()
+        named = [(f"#{m.id} {m.started_at:%Y-%m-%d} {one_line(m.title)}", m.id) for m in held]
+        fitting = [(name, number) for name, number in named if typed in name.casefold()]
+        return [app_commands.Choice(name=shorten(name, 100), value=number) for name, number in fitting[:25]]
+
+
+async def _amend(interaction: Caller, text: str, meeting_id: int | None) -> None:
+    where, by = place(interaction), person(interaction)
+    records = interaction.client.app.records
+    meeting, _ = await records.amend(where, meeting_id, by, text, interaction.id)
+    await answer_phrase(interaction, "reply.amended", title=display(meeting.title))
 
 
 async def setup(bot: KetsugiBot) -> None:

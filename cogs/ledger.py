@@ -11,7 +11,7 @@ from discord.ext import commands
 
 from bot.errors import BadInput, UserError
 from bot.meeting.display import brief, fit, one_line, shorten
-from bot.meeting.model import EntryKind, Item, Language, LedgerView
+from bot.meeting.model import EntryKind, Item, Language, LedgerView, MeetingState
 from bot.phrases import t
 from cogs._commands import add_command, add_menu
 from cogs._render import answer, answer_phrase, defer, person, place, reader, seen
@@ -41,12 +41,14 @@ class Ledger(commands.Cog):
         live = self._suggest(lambda item: item.live)
         open_question = self._suggest(lambda item: item.kind is EntryKind.QUESTION and item.status == "open")
         action = self._suggest(lambda item: item.kind is EntryKind.ACTION and item.live)
+        unfinished = self._suggest(lambda item: item.kind is EntryKind.ACTION and item.status == "live")
         unconfirmed = self._suggest(lambda item: item.status == "unconfirmed")
         add_command(tree, "ledger.list", self.list)
         add_command(tree, "ledger.revise", self.revise, autocomplete={"number": live})
         add_command(tree, "ledger.retract", self.retract, autocomplete={"number": live})
         add_command(tree, "ledger.answer", self.answer, autocomplete={"number": open_question})
         add_command(tree, "ledger.assign", self.assign, autocomplete={"number": action})
+        add_command(tree, "ledger.done", self.done, autocomplete={"number": unfinished})
         add_command(tree, "ledger.confirm", self.confirm, autocomplete={"number": unconfirmed})
         for kind, menu in zip(
             _MENUS, (self.record_decision, self.record_action, self.record_question), strict=True
@@ -55,8 +57,13 @@ class Ledger(commands.Cog):
 
     async def list(self, interaction: Caller) -> None:
         await defer(interaction)
-        view = await self.bot.app.meetings.ledger(place(interaction))
-        await answer(interaction, _listing(view, reader(interaction)))
+        record = await self.bot.app.records.latest(place(interaction))
+        language = reader(interaction)
+        text = _listing(record.ledger, language)
+        if record.meeting.state is MeetingState.CLOSED:
+            head = t("reply.ledger_of_closed", language, title=brief(record.meeting.title, 80))
+            text = f"{head}\n{text}"
+        await answer(interaction, text)
 
     async def revise(self, interaction: Caller, number: Number, text: Text) -> None:
         await defer(interaction)
@@ -96,6 +103,11 @@ class Ledger(commands.Cog):
         nobody = t("reply.nobody", reader(interaction))
         owed_by, owed_at = brief(entry.owner or nobody, 80), brief(entry.due or nobody, 60)
         await answer_phrase(interaction, "reply.assigned", number=number, owner=owed_by, due=owed_at)
+
+    async def done(self, interaction: Caller, number: Number) -> None:
+        await defer(interaction)
+        await self.bot.app.meetings.done(place(interaction), number, person(interaction), interaction.id)
+        await answer_phrase(interaction, "reply.done", number=number)
 
     async def confirm(self, interaction: Caller, number: Number | None = None) -> None:
         await defer(interaction)
@@ -159,12 +171,12 @@ def _listing(view: LedgerView, language: Language) -> str:
             rows += [_row(item, language) for item in items]
     if not rows:
         return t("reply.ledger_empty", language)
-    return "\n".join(fit(rows, 1950, lambda count: t("reply.more", language, count=count)))
+    return "\n".join(fit(rows, 1800, lambda count: t("reply.more", language, count=count)))
 
 
 def _row(item: Item, language: Language) -> str:
     details = []
-    if item.status in ("unconfirmed", "answered", "decided"):
+    if item.status in ("unconfirmed", "answered", "decided", "done"):
         details.append(t(f"reply.item.{item.status}", language))
     if item.owner:
         details.append(t("reply.item.owner", language, name=brief(item.owner, 60)))

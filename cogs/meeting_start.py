@@ -47,6 +47,7 @@ class Given:
     constraints: str | None
     minutes: int | None
     language: str | None
+    carry: bool
 
 
 class StartForm(Form):
@@ -54,7 +55,7 @@ class StartForm(Form):
 
     def __init__(self, words: Language, given: Given) -> None:
         super().__init__(title=t("form.start.title", words))
-        self._language = given.language
+        self._language, self._carry = given.language, given.carry
         key, long = "form.start", discord.TextStyle.paragraph
         self._title = field(self, f"{key}.meeting_title", words, max_length=TITLE_LENGTH)
         self._agenda = field(self, f"{key}.agenda", words, default=given.agenda, style=long, **_OPTIONAL)
@@ -67,7 +68,7 @@ class StartForm(Form):
     async def on_submit(self, interaction: discord.Interaction[Any]) -> None:
         await defer(interaction)
         minutes = _minutes(self._minutes.value)
-        given = Given(self._agenda.value, self._constraints.value, minutes, self._language)
+        given = Given(self._agenda.value, self._constraints.value, minutes, self._language, self._carry)
         await _start(interaction, self._title.value, given)
 
 
@@ -85,9 +86,10 @@ class MeetingStart(commands.Cog):
         constraints: str | None = None,
         minutes: app_commands.Range[int, SHORTEST, LONGEST] | None = None,
         language: str | None = None,
+        carry: bool = True,
     ) -> None:
         _check_permissions(interaction)
-        given = Given(agenda, constraints, minutes, language)
+        given = Given(agenda, constraints, minutes, language, carry)
         if title is None:
             await interaction.response.send_modal(StartForm(reader(interaction), given))
             return
@@ -123,12 +125,21 @@ async def _start(interaction: discord.Interaction[KetsugiBot], title: str, given
         minutes=given.minutes or USUAL,
         language=given.language,
         interaction_id=interaction.id,
+        carry=given.carry,
+        parent_id=_parent(interaction),
     )
     meeting = await interaction.client.app.meetings.start(request)
     text = t("reply.started", words, title=display(meeting.title), end=clock_time(meeting.planned_end))
     if not interaction.client.intents.message_content:
         text += "\n" + t("reply.no_message_content", words)
     await answer(interaction, text)
+
+
+def _parent(interaction: discord.Interaction[KetsugiBot]) -> int | None:
+    """The channel of a public thread or forum post: who reads it can read the meeting. Private threads: None."""
+    channel = interaction.channel
+    public = isinstance(channel, discord.Thread) and not channel.is_private()
+    return channel.parent_id if isinstance(channel, discord.Thread) and public else None
 
 
 def _check_permissions(interaction: discord.Interaction[KetsugiBot]) -> None:

@@ -151,6 +151,16 @@ async def last_held(c: AsyncConnection, guild_id: int, channel_id: int) -> Meeti
     return next(iter(await page(c, where, 1, 0)), None)
 
 
+async def of_thread(c: AsyncConnection, guild_id: int, thread_id: int) -> Meeting | None:
+    """The closed meeting whose minutes stand in this thread."""
+    where = sa.and_(
+        _meetings.c.guild_id == guild_id,
+        _meetings.c.thread_id == thread_id,
+        _meetings.c.state == MeetingState.CLOSED,
+    )
+    return next(iter(await page(c, where, 1, 0)), None)
+
+
 def _checked(changes: dict[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(changes) - _CHANGEABLE)
     if unknown:

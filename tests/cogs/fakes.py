@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.facilitation.requests import Person, StartRequest, Status
+from bot.facilitation.records import PAGE, Hit, Page, Record
+from bot.facilitation.requests import AgendaShown, Person, StartRequest, Status
+from bot.meeting.agenda import AgendaItem, Current
 from bot.meeting.model import (
     ChannelKind,
     Entry,
@@ -177,6 +180,46 @@ class RecordingMeetings:
         self._note("language_of", place)
         return "ja"
 
+    async def agenda(self, place: Place) -> AgendaShown:
+        self._note("agenda", place)
+        items = (AgendaItem("**価格**", 10), AgendaItem("公開日"))
+        return AgendaShown(items, (10.0, 20.0), Current("公開日", NOW, 1, 20.0, 3), NOW)
+
+    async def agenda_add(self, place: Place, line: str) -> AgendaShown:
+        self._note("agenda_add", place, line)
+        return await self.agenda(place)
+
+    async def agenda_move(self, place: Place, number: int, to: int) -> AgendaShown:
+        self._note("agenda_move", place, number, to)
+        return await self.agenda(place)
+
+    async def agenda_drop(self, place: Place, number: int) -> AgendaShown:
+        self._note("agenda_drop", place, number)
+        return AgendaShown((), (), None, NOW)
+
+    async def agenda_minutes(self, place: Place, number: int, minutes: int | None) -> AgendaShown:
+        self._note("agenda_minutes", place, number, minutes)
+        return await self.agenda(place)
+
+    async def agenda_next(self, place: Place, by: Person, interaction_id: int | None) -> AgendaShown:
+        self._note("agenda_next", place, by, interaction_id)
+        return await self.agenda(place)
+
+    async def hand_over(self, place: Place, by: Person, to: Person, interaction_id: int | None) -> None:
+        self._note("hand_over", place, by, to, interaction_id)
+
+    async def join(self, meeting_id: int, by: Person) -> bool:
+        self._note("join", meeting_id, by)
+        return len(self.named("join")) == 1
+
+    async def replace_past(self, meeting_id: int, message_id: int, by: Person) -> Entry:
+        self._note("replace_past", meeting_id, message_id, by)
+        return entry(9, EntryKind.NOTE, "置き換え")
+
+    async def done(self, place: Place, number: int, by: Person, interaction_id: int | None) -> Entry:
+        self._note("done", place, number, by, interaction_id)
+        return entry(9, EntryKind.ANSWER, "")
+
     async def recover(self) -> None:
         self._note("recover")
 
@@ -196,10 +239,48 @@ class RecordingMinutes:
         return f"minutes.{form}", b"x"
 
 
+class RecordingRecords:
+    """Finds what `hits` and `held` hold, whoever asks; `calls` says which channels were named as readable."""
+
+    def __init__(self, meetings: RecordingMeetings) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self._meetings = meetings
+        self.hits: list[Hit] = []
+        self.held: list[Meeting] = []
+        self.closed = False
+
+    async def latest(self, place: Place) -> Record:
+        self.calls.append(("latest", place))
+        meeting = self._meetings.meeting()
+        state = MeetingState.CLOSED if self.closed else MeetingState.OPEN
+        return Record(replace(meeting, state=state), self._meetings.view)
+
+    async def search(self, guild_id: int, query: str, channel_ids: Collection[int]) -> list[Hit]:
+        self.calls.append(("search", guild_id, query, channel_ids))
+        return self.hits
+
+    async def page(self, guild_id: int, channel_ids: Collection[int], number: int) -> Page:
+        self.calls.append(("page", guild_id, channel_ids, number))
+        pages = max(1, -(-len(self.held) // PAGE))
+        at = min(max(0, number), pages - 1)
+        return Page(tuple(self.held[at * PAGE : (at + 1) * PAGE]), at, pages, len(self.held))
+
+    async def closed_here(self, place: Place) -> list[Meeting]:
+        self.calls.append(("closed_here", place))
+        return self.held
+
+    async def amend(
+        self, place: Place, meeting_id: int | None, by: Person, text: str, interaction_id: int
+    ) -> tuple[Meeting, list[Entry]]:
+        self.calls.append(("amend", place, meeting_id, by, text, interaction_id))
+        return self._meetings.meeting(), []
+
+
 class RecordingApp:
     def __init__(self, digest: str | None = None) -> None:
         self.meetings = RecordingMeetings()
         self.minutes = RecordingMinutes()
+        self.records = RecordingRecords(self.meetings)
         self.stage: Stage | None = None
         self.digest = digest
 

@@ -145,6 +145,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "meetings.open_all": lambda c, m: meetings.open_all(c),
     "meetings.latest_in": lambda c, m: meetings.latest_in(c, GUILD, CHANNEL),
     "meetings.listing": lambda c, m: meetings.listing(c, GUILD, 5, 0),
+    "meetings.of_thread": lambda c, m: meetings.of_thread(c, GUILD, 5),
     "meetings.last_held": lambda c, m: meetings.last_held(c, GUILD, CHANNEL),
     "meetings.update": lambda c, m: meetings.update(c, m, agenda=("a",), cursor=5),
     "meetings.move": lambda c, m: meetings.move(c, m, [MeetingState.STARTING], MeetingState.OPEN),

@@ -1,0 +1,72 @@
+"""Who may read which channel, as Discord states it at the moment of the act; where it is not certain, nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import discord
+from discord.abc import GuildChannel
+
+_READ = ("view_channel", "read_message_history")
+
+
+def readable_channels(interaction: discord.Interaction[Any]) -> frozenset[int]:
+    """Channels whose messages the caller can read.
+
+    Public threads and posts come with their channel; a private thread only where the caller is in it right now
+    (the command was given there) or manages threads.
+    """
+    guild, member = interaction.guild, interaction.user
+    if guild is None or not isinstance(member, discord.Member):
+        return frozenset()
+    found = {channel.id for channel in guild.channels if _reads(channel.permissions_for(member))}
+    for thread in guild.threads:
+        rights = thread.permissions_for(member) if thread.parent is not None else discord.Permissions.none()
+        if thread.is_private() and _reads(rights) and rights.manage_threads:
+            found.add(thread.id)
+    if interaction.channel_id is not None and _reads(interaction.permissions):
+        found.add(interaction.channel_id)
+    return frozenset(found)
+
+
+def _reads(rights: discord.Permissions) -> bool:
+    return all(getattr(rights, name) for name in _READ)
+
+
+def readable_by_all(guild: discord.Guild, here: int, other: int) -> bool:
+    """Whether everyone who reads channel `here` reads `other` too.
+
+    Certain only where both are one channel, where `other` is open to everybody and denied to none, or where both
+    have the same overwrites. Nothing else is worked out: roles change, and a wrong yes shows a secret.
+    """
+    if here == other:
+        return True
+    target = guild.get_channel_or_thread(other)
+    if isinstance(target, discord.Thread) and target.is_private():
+        return False
+    mine, theirs = _base(guild, here), _base(guild, other)
+    if mine is None or theirs is None:
+        return False
+    if mine.id == theirs.id or _open_to_all(theirs):
+        return True
+    return not isinstance(theirs, discord.VoiceChannel | discord.StageChannel) and _rules(mine) == _rules(
+        theirs
+    )
+
+
+def _base(guild: discord.Guild, channel_id: int) -> GuildChannel | None:
+    """The channel whose overwrites hold: a thread has none of its own."""
+    channel = guild.get_channel_or_thread(channel_id)
+    return channel.parent if isinstance(channel, discord.Thread) else channel
+
+
+def _open_to_all(channel: GuildChannel) -> bool:
+    if isinstance(channel, discord.VoiceChannel | discord.StageChannel):
+        return False  # reading there also takes the right to connect
+    denied = any(getattr(o, name) is False for o in channel.overwrites.values() for name in _READ)
+    return not denied and _reads(channel.permissions_for(channel.guild.default_role))
+
+
+def _rules(channel: GuildChannel) -> dict[int, tuple[bool | None, ...]]:
+    rules = {target.id: tuple(getattr(o, name) for name in _READ) for target, o in channel.overwrites.items()}
+    return {target: rule for target, rule in rules.items() if any(value is not None for value in rule)}
