@@ -39,7 +39,7 @@ LIGHT_ROUTES = frozenset({Route.ASK, Route.CHAT})
 HEARTBEAT_S = 30.0
 SETTLE_S = 60.0
 SWEEP_S = 1800.0  # looks; what it looks for happens once a day
-SWEEP_EVERY = timedelta(hours=23, minutes=30)
+SWEEP_EVERY = timedelta(days=1)
 SWEPT = "swept"
 COMMANDS = "synced commands"
 
