@@ -73,6 +73,7 @@ class KetsugiBot(commands.Bot):
             if not path.stem.startswith("_"):
                 await self.load_extension(f"cogs.{path.stem}")
         await self._sync_commands()
+        log.info("logged in to Discord as application %s", self.application_id)
 
     async def on_message(self, message: discord.Message) -> None:
         """No prefix commands: cogs listen for themselves."""

@@ -13,10 +13,10 @@ import discord
 from rich.console import Console
 from rich.markup import escape
 
-from bot.errors import KetsugiError
 from bot.clock import Clock
+from bot.errors import KetsugiError
 from bot.models.gemini import GeminiModel
-from bot.run import token_problem
+from bot.run import bad_settings, token_problem
 from bot.settings import OFFLINE, Settings
 from bot.store import heartbeats
 from bot.store.engine import Database
@@ -54,8 +54,7 @@ def doctor() -> int:
     try:
         settings = Settings()
     except ValueError as error:
-        names = ", ".join(sorted({str(e["loc"][0]) for e in getattr(error, "errors", list)()}))
-        console.print(f"✗ settings: these cannot be used: {escape(names)}")
+        console.print(f"✗ settings: these cannot be used: {escape(bad_settings(error))}")
         return 1
     return asyncio.run(_report(console, settings))
 
@@ -65,7 +64,8 @@ async def _report(console: Console, settings: Settings) -> int:
     async for finding in examine(settings):
         sign = {"ok": "[green]✓[/]", "note": "[yellow]![/]", "wrong": "[red]✗[/]"}[finding.level]
         console.print(
-            f"{sign} {escape(finding.what)}" + (f"\n    → {escape(finding.mend)}" if finding.mend else "")
+            f"{sign} {escape(finding.what)}" + (f"\n    → {escape(finding.mend)}" if finding.mend else ""),
+            soft_wrap=True,
         )
         wrong += finding.level == "wrong"
     return 1 if wrong else 0
@@ -132,11 +132,10 @@ async def _model(settings: Settings) -> Finding:
     await model.close()
     if ok:
         return Finding("ok", f"model: {name} answers")
-    return Finding(
-        "wrong",
-        f"model: {name}: {reason}",
-        "check GEMINI_API_KEY and the model's name, or set KETSUGI_MODEL=offline",
-    )
+    mend = "check GEMINI_API_KEY and the model's name, or set KETSUGI_MODEL=offline"
+    if reason == "unreachable":
+        mend = "check the network, and GEMINI_BASE_URL where it is set; meanwhile meetings run offline"
+    return Finding("wrong", f"model: {name}: {reason}", mend)
 
 
 async def _discord(token: str) -> AsyncIterator[Finding]:

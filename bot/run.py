@@ -1,4 +1,4 @@
-"""`ketsugi run`: the real bot, its start-up faults as one line each, and an end that finishes what is under way."""
+"""`ketsugi run`: the real bot, faults at its start as one line each, an end that finishes what is under way."""
 
 from __future__ import annotations
 
@@ -38,20 +38,28 @@ def token_problem(token: str | None) -> str | None:
     return None
 
 
+def bad_settings(error: ValueError) -> str:
+    """The environment variables that a validation error is about: their names, never their values."""
+    found = {str(e["loc"][0]) for e in getattr(error, "errors", list)()}
+    return ", ".join(sorted(n if n.isupper() else f"KETSUGI_{n.upper()}" for n in found))
+
+
 def set_up_logging(level: str) -> None:
-    """One line an event to stderr; libraries only from WARNING, whatever ours is: theirs print payloads at DEBUG."""
+    """One line an event to stderr; libraries only from WARNING, since they print payloads at DEBUG."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    logging.getLogger("discord.client").setLevel(
+        logging.ERROR
+    )  # below: voice support is missing, at every start
     for name in ("ketsugi", "bot", "cogs"):
         logging.getLogger(name).setLevel(level)
 
 
 def run() -> int:
-    """Exit status 0 after SIGTERM or SIGINT, 1 where the bot could not start; the reason is one line on stderr."""
+    """Exit status 0 after SIGTERM or SIGINT, 1 where the bot could not start; then one line on stderr says why."""
     try:
         settings = Settings()
     except ValueError as error:
-        names = ", ".join(sorted({str(e["loc"][0]) for e in getattr(error, "errors", list)()}))
-        return _fail(f"these settings cannot be used: {names}; see docs/administrators.md")
+        return _fail(f"these settings cannot be used: {bad_settings(error)}; see docs/administrators.md")
     set_up_logging(settings.log_level)
     problem = token_problem(settings.discord_token.get_secret_value() if settings.discord_token else None)
     if problem is not None:
@@ -70,6 +78,8 @@ def _fail(message: str) -> int:
 async def _run(settings: Settings) -> int:
     app = build(settings, discord.utils.utcnow)
     await app.open()
+    database = settings.database_path or settings.database_url.split("@")[-1]  # a URL may hold a password
+    log.info("started: database %s, model %s, %s for /ask", database, settings.main_model, settings.ask_model)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -79,6 +89,7 @@ async def _run(settings: Settings) -> int:
         await _until_stopped(app, settings, stop)
     finally:
         await app.close()
+    log.info("stopped; meetings that are open go on at the next start")
     return 0
 
 

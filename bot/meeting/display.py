@@ -21,7 +21,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _URL = re.compile(r"https?://[^\s<>`\\]+")
 _ACTIVE = re.compile(
     r"[*`]|~.*~|\|\||(?<!\w)_|_(?!\w)|__"  # emphasis, code, strike-through, spoiler
-    r"|\\[!-/:-@\[-`{-~]|&#?\w+;|\$.*\$"  # escapes, entities, formulas
+    r"|\\(?:[!-/:-@\[-`{-~]|$)|&#?\w+;|\$.*\$"  # escapes, entities, formulas
     r"|<[A-Za-z/!?@#:]|\][(\[:]|@everyone|@here",  # tags, mentions, time stamps, links
     re.DOTALL | re.IGNORECASE,
 )

@@ -38,7 +38,8 @@ def verify(database: str | None, meeting: int | None, now: datetime | None = Non
         return 1
     if meeting is not None and not checked:
         return _fail(f"there is no meeting {meeting}")
-    print(f"{checked} meetings: ledger, minutes and posts are as they were stored")  # noqa: T201
+    noun = "meeting" if checked == 1 else "meetings"
+    print(f"{checked} {noun}: ledger, minutes and posts are as they were stored")  # noqa: T201
     return 0
 
 

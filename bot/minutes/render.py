@@ -178,7 +178,7 @@ class _Writer:
         yield self.say("owner", owner=display(part["owner"], NAME)) if part["owner"] else self.say("no_owner")
         if part["due"]:
             yield self.say("due", due=self.due(part["due"]))
-        if part["status"] == "done":
+        if part.get("status") == "done":  # an old wording has no standing of its own
             yield self.say("done")
 
     def votes(self, part: Part) -> Iterator[str]:
@@ -212,8 +212,12 @@ class _Writer:
             lines += [*([""] if lines else []), f"### {literal(one_line(item['title']))}", ""]
             if item["text"]:
                 lines += [prose(item["text"]), ""]
-            recorded = self.say("recorded", numbers=self.numbers(item["entries"]))
-            lines.append(recorded if item["entries"] else self.say("nothing_recorded"))
+            if item["entries"]:
+                lines.append(self.say("recorded", numbers=self.numbers(item["entries"])))
+            elif not item["text"]:
+                lines.append(self.say("nothing_recorded"))
+            elif lines[-1] == "":
+                lines.pop()
         return lines
 
     def attendance(self) -> list[str]:

@@ -16,6 +16,7 @@ from simcord._dpy_internals import real_monotonic
 from simcord._runtime import _attach_bot
 from simcord.env import Env
 
+from bot.errors import UserError
 from bot.meeting.model import Language
 from bot.rehearsal.faults import Faults, FaultyModel
 from bot.rehearsal.host import Host, Seam
@@ -277,7 +278,9 @@ class Rehearsal:
         unanswered = self.observer.debts.close()
         kinds = Counter(line["kind"] for line in self.lines)
         sources = Counter(line["source"] for line in self.lines if line["kind"] == "generation")
-        errors = [f"{type(e).__name__}: {e}" for e in self.env.errors]
+        # What a person was told they cannot do is no fault of the bot.
+        faults = [e for e in self.env.errors if not isinstance(e.__cause__ or e, UserError)]
+        errors = [f"{type(e).__name__}: {e}" for e in faults]
         summary: Line = {
             "kind": "summary",
             "minutes_messages": self.minutes_messages,

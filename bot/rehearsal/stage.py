@@ -88,6 +88,10 @@ class SimulatedServer:
         return await self._interacting(self.person(who).slash(self.channel, name, **given))
 
     async def menu(self, who: str, name: str, to: str) -> InteractionResult:
+        """`name` as Discord registers it, or as it is shown in the meeting's language."""
+        for command in self._env.backend.commands.get(None, {}).values():
+            if name in (command.get("name_localizations") or {}).values():
+                name = command["name"]
         channel_id, message_id = self._target(to)
         stored = self._doing(self._env.backend.get_message, channel_id, message_id)
         channel = ChannelHandle(self._env, self.guild, self._env.backend.get_channel(channel_id))

@@ -71,7 +71,7 @@ def test_the_board_shows_where_the_meeting_stands() -> None:
     assert "**#15** 【否決】 広告は出さない ✅" in text
     assert "**#9** 毎週集まる （賛成1・保留0・反対1）" in text
     assert "**#6** 発売日はいつか" in text
-    assert "**#7** 見積を出す — 佐藤（期限: 8月10日（月））" in text
+    assert "**#7** 見積を出す — 佐藤・期限 8月10日（月）" in text
     assert "**#8** 会場を探す — 担当者なし" in text
     assert "鈴木 75% · 佐藤 25%" in text
     assert "500円" not in text

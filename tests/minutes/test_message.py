@@ -110,7 +110,7 @@ def test_a_small_meeting_links_every_entry_and_carries_the_marker_once() -> None
     assert [embed.title for embed in post.embeds] == ["概要", "決定事項", "未決事項", "宿題"]
     assert f"[**#1**]({link(1001)}) 五月に出す ✅" in post.embeds[1].description
     assert "【否決】" in post.embeds[1].description
-    assert "佐藤（期限: 来週の金曜）" in post.embeds[3].description
+    assert "佐藤・期限 来週の金曜" in post.embeds[3].description
     assert [embed.footer for embed in post.embeds] == ["", "", "", marker(42)]
     assert marker(42) == "ketsugi minutes 42"
 
@@ -150,6 +150,6 @@ def test_an_action_names_its_owner_once_and_its_day_as_people_write_it() -> None
     ledger.add(EntryKind.ACTION, "佐藤 見積を出す", owner="佐藤", due="2026-08-10")
     ledger.add(EntryKind.ACTION, "Tom books the movers", owner="Tom")
     body = posted(ledger.view, "ja").embeds[3].description
-    assert "見積を出す — 佐藤（期限: 8月10日（月））" in body
+    assert "見積を出す — 佐藤・期限 8月10日（月）" in body
     assert "佐藤 見積" not in body
     assert "Tom books the movers — Tom" in body

@@ -224,3 +224,20 @@ def test_names_that_mention_everyone_do_not() -> None:
     assert "@everyone" not in text
     assert "担当: ＠here" in text
     assert covers(doc, text) == []
+
+
+def test_an_action_that_was_given_to_somebody_shows_its_old_wording() -> None:
+    ledger = Ledger()
+    first = ledger.add(EntryKind.ACTION, "見積を出す")
+    ledger.add(EntryKind.REVISION, "見積を出す", refers_to=first, owner="田中")
+    _, text = written(ledger.view, "ja")
+    assert "担当: 田中" in text
+    assert "書き改められた記録" in text
+
+
+def test_an_item_that_has_a_text_is_not_called_empty_twice() -> None:
+    ledger = Ledger()
+    ledger.add(EntryKind.DECISION, "価格は980円とする")
+    _, text = written(ledger.view, "ja", MinutesProse("まとめ", (("価格", "話しませんでした。"),)))
+    assert "話しませんでした。" in text
+    assert "話しませんでした。\n\nこの議題のもとに記録されたものはありません。" not in text

@@ -91,7 +91,7 @@ def number_of(database: Path, where: str) -> int:
 def test_an_untouched_database_holds(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert verified(database, capsys) == (
         0,
-        "1 meetings: ledger, minutes and posts are as they were stored\n",
+        "1 meeting: ledger, minutes and posts are as they were stored\n",
     )
 
 
