@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.facilitation.core import Change, Core
 from bot.facilitation.room import KEY_KICKOFF, KEY_MINUTES, Room
-from bot.meeting.model import MeetingState, Persona, Route
+from bot.meeting.model import ChannelKind, MeetingState, Persona, Route
 from bot.meeting.schedule import READ_BACK_WINDOW
 from bot.meeting.text import squeeze
 from bot.stage import Attachment, Busy, Button, Embed, Outgoing, Place, Refused, Seen, Uncertain
@@ -182,7 +182,8 @@ async def _place(core: Core, room: Room, row: Post) -> Place:
         return room.place
     if meeting.thread_id is not None:
         return Place(meeting.guild_id, meeting.thread_id)
-    if room.board_message_id is None or not row.payload.get("opens_thread", True):
+    # A thread or post is the minutes' place itself, and the chats of voice channels have no threads.
+    if room.board_message_id is None or meeting.channel_kind is not ChannelKind.TEXT:
         return room.place
     kickoff = meeting.kickoff_message_id or room.board_message_id
     try:
