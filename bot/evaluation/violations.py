@@ -3,6 +3,7 @@ after."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ async def play(model: Model, cases: Sequence[Case], runs: int, patience: float =
     for number in range(runs):
         for index, case in enumerate(cases, start=1):
             yield await play_one(model, case, number, index, patience)
+            await asyncio.sleep(0)  # a scripted model never waits: without this Ctrl-C would not get through
 
 
 async def play_one(
