@@ -305,6 +305,7 @@ class Meetings:
         """After READY and RESUMED: take up open meetings, read what was missed, let the clock go on."""
         await self._take_up(await self._core.db.unit(meetings.open_all))
         await self._take_up_unsettled()
+        self._scheduler.arm(REMINDERS, self._core.clock.now())
         rooms = [room for room in self._rooms.values() if room.meeting.state is not MeetingState.CLOSED]
         for room in rooms:
             room.gap, room.gap_tries, room.gap_at = True, 0, self._core.clock.now()

@@ -83,4 +83,4 @@ async def _say(c: Connection, room: Room, key: str, text: str, now: datetime) ->
 def _may_speak(room: Room, now: datetime) -> bool:
     since = None if room.unprompted_at is None else (now - room.unprompted_at).total_seconds()
     said = room.human_count - (room.unprompted_count or 0)
-    return participation.may_speak(room.meeting.activity, said, since, len(room.speakers))
+    return participation.may_speak(room.meeting.activity, said, since, len(room.participants))

@@ -126,7 +126,7 @@ class Room:
 
     def _speak_from(self) -> datetime | None:
         said = self.human_count - (self.unprompted_count or 0)
-        people, start = len(self.speakers), self.meeting.started_at
+        people, start = len(self.participants), self.meeting.started_at
         return participation.speak_from(self.meeting.activity, said, self.unprompted_at, people, start)
 
     def move_on_at(self) -> datetime | None:
@@ -144,7 +144,8 @@ class Room:
             return None
         since = {
             person: (spoke.last_at if (spoke := self.speakers.get(person)) else None) or meeting.started_at
-            for person in self.participants
+            for person, name in self.participants.items()
+            if name
         }
         found = participation.bring_in(meeting.activity, since, self.asked, self.last_human_at)
         return None if found is None else (found[0], max(found[1], budget))

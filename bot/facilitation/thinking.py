@@ -278,6 +278,7 @@ def clock_facts(room: Room, now: datetime, notice_minutes: int | None) -> tuple[
         len(view.actions),
         len(view.open_proposals),
         len(meeting.agenda),
+        *(minutes for minutes in meeting.agenda_minutes if minutes),
         *(e.number for e in room.entries),
         *range(1, len(meeting.agenda) + 1),
     }

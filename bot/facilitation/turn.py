@@ -110,7 +110,7 @@ def _may_speak(room: Room, now: datetime, newer: int, unprompted: bool) -> bool:
         return False
     since = None if room.unprompted_at is None else (now - room.unprompted_at).total_seconds()
     return participation.may_speak(
-        room.meeting.activity, room.human_count - (room.unprompted_count or 0), since, len(room.speakers)
+        room.meeting.activity, room.human_count - (room.unprompted_count or 0), since, len(room.participants)
     )
 
 
