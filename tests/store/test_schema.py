@@ -19,6 +19,7 @@ from bot.errors import StoreError
 from bot.meeting.model import Entry, EntryKind, Meeting, MeetingState, Message, NewEntry, Origin, Persona
 from bot.store import (
     archive,
+    cleanup,
     dues,
     generations,
     heartbeats,
@@ -28,6 +29,7 @@ from bot.store import (
     minutes,
     outbox,
     overview,
+    own_data,
     person,
     schema,
     search,
@@ -218,6 +220,13 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "dues.meetings_with_due": lambda c, m: dues.meetings_with_due(c, NOW.date()),
     "dues.carried_on": lambda c, m: dues.carried_on(c, m),
     "search.held": lambda c, m: search.held(c, GUILD, [CHANNEL], 5),
+    "transcript.opted_out_of": lambda c, m: transcript.opted_out_of(c, GUILD, [9]),
+    "own_data.everything": lambda c, m: own_data.everything(c, GUILD, SATO),
+    "cleanup.messages": lambda c, m: cleanup.messages(c, m),
+    "cleanup.mark": lambda c, m: cleanup.mark(c, m, ["佐藤"]),
+    "cleanup.owed": lambda c, m: cleanup.owed(c),
+    "cleanup.done": lambda c, m: cleanup.done(c, 1),
+    "person.meetings_of": lambda c, m: person.meetings_of(c, GUILD, SATO),
     "person.erase_person": lambda c, m: person.erase_person(c, GUILD, SATO, NOW),
     "archive.sweep": lambda c, m: archive.sweep(c, NOW),
     "archive.erase_meeting": lambda c, m: archive.erase_meeting(c, GUILD, m),
@@ -265,6 +274,8 @@ def test_every_public_function_of_the_store_is_called_above() -> None:
         person,
         search,
         dues,
+        cleanup,
+        own_data,
     )
     public = {
         f"{module.__name__.rsplit('.', 1)[1]}.{name}"
