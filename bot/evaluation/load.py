@@ -81,7 +81,7 @@ class Nowhere:
     async def history(self, place: Place, after: int, limit: int | None = None) -> list[Seen]:
         return []
 
-    async def readable_by_all(self, place: Place) -> bool:
+    async def readable_by_all(self, place: Place, other: Place) -> bool:
         return True
 
     async def direct_message(self, user_id: int, post: Outgoing) -> int:
@@ -115,6 +115,7 @@ class Load:
             for place in self._places:
                 await self._say(place, who, "Hello")
         await asyncio.sleep(2 * QUIET.total_seconds())
+        self._stage.answers.clear()
 
     async def talk(self, seconds: float) -> None:
         end = time.time() + seconds
