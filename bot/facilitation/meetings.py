@@ -26,7 +26,7 @@ from bot.facilitation import (
 from bot.facilitation.core import Core
 from bot.facilitation.delivery import CLOCKS_APART, RETRY, deliver, snowflake
 from bot.facilitation.requests import AgendaShown, Person, StartRequest, Status
-from bot.facilitation.room import Room
+from bot.facilitation.room import GAP_HOLDS, Room
 from bot.meeting.model import Entry, EntryKind, Language, LedgerView, Meeting, MeetingState, Message
 from bot.stage import Place, Refused, Seen
 from bot.store import meetings, outbox, servers, transcript
@@ -101,11 +101,12 @@ class Meetings:
         room = self._rooms.get(meeting_id)
         if room is None:
             return None
-        if room.id in self._reading:
+        if room.id in self._reading and room.holding:
             return self._core.clock.now() + timedelta(seconds=1)
         if room.gap and room.gap_at is not None and room.gap_at <= self._core.clock.now():
             await self._read_gap(room)
         again = await steps.run(self._core, room)
+        room.gap = room.gap and room.meeting.state is not MeetingState.CLOSED
         if room.gap and room.gap_at is not None and room.meeting.state is not MeetingState.STARTING:
             again = room.gap_at if again is None else min(again, room.gap_at)
         if room.meeting.state is MeetingState.CLOSED and room.deliver_at is None and again is None:
@@ -307,8 +308,10 @@ class Meetings:
         await self._take_up_unsettled()
         self._scheduler.arm(REMINDERS, self._core.clock.now())
         rooms = [room for room in self._rooms.values() if room.meeting.state is not MeetingState.CLOSED]
+        now = self._core.clock.now()
         for room in rooms:
-            room.gap, room.gap_tries, room.gap_at = True, 0, self._core.clock.now()
+            room.gap, room.gap_tries = True, 0
+            room.gap_at, room.gap_until = now, now + GAP_HOLDS
         await asyncio.gather(*(self._read_gap(room) for room in rooms))
         for room in list(self._rooms.values()):
             room.rearm()
@@ -334,6 +337,7 @@ class Meetings:
         if room.id in self._reading:
             return
         self._reading.add(room.id)
+        room.gap_at = self._core.clock.now() + timedelta(seconds=RETRY[-1])  # not again while this goes on
         try:
             if room.meeting.state is MeetingState.STARTING:
                 await deliver(self._core, room)

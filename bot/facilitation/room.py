@@ -22,7 +22,7 @@ from bot.store import ledger, meetings, overview, transcript
 from bot.store.engine import Connection
 
 KEY_OPENING, KEY_GOODBYE, KEY_MINUTES, KEY_KICKOFF = "opening", "goodbye", "minutes", "kickoff"
-GAP_TRIES = 4  # failures to read a gap, 15 s in all, until the room goes on without it
+GAP_HOLDS = timedelta(seconds=15)  # so long a room waits for a gap to be read: nobody may wait 25 s for it
 
 
 @dataclass
@@ -70,6 +70,7 @@ class Room:
     gap: bool = False  # the channel's history has yet to be read for what was missed
     gap_tries: int = 0
     gap_at: datetime | None = None  # when reading it is tried again
+    gap_until: datetime | None = None  # when the room goes on without it
     stale: bool = False
     write: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadlines: set[Deadline] = field(default_factory=set)  # of the generations under way
@@ -103,7 +104,9 @@ class Room:
     @property
     def holding(self) -> bool:
         """Nothing is thought, closed or written while what was missed may still be read: it may change all of it."""
-        return self.gap and self.gap_tries < GAP_TRIES and self.meeting.state is not MeetingState.STARTING
+        if not self.gap or self.gap_until is None or self.meeting.state is MeetingState.STARTING:
+            return False
+        return self.core.clock.now() < self.gap_until
 
     @property
     def participants(self) -> dict[int, str]:

@@ -32,7 +32,7 @@ async def run(core: Core, room: Room) -> datetime | None:
         await room.freshen()
         for _ in range(STEPS_AT_ONCE):
             if room.holding:
-                return room.gap_at
+                return min(room.gap_at or core.clock.now(), room.gap_until or core.clock.now())
             if room.unreachable is not None and room.meeting.state is not MeetingState.WRITING:
                 await give_up_on_channel(core, room)
             step = room.next()
@@ -92,7 +92,8 @@ async def board_now(core: Core, room: Room, now: datetime, meeting: Meeting | No
         retention_days=room.retention_days,
         carried=room.carried,
         joined=len(room.attendees) - len(room.ranked_speakers),
-        model_name=core.model_for(Route.TURN, meeting.guild_id),
+        ledger_days=core.policy.settings(meeting.guild_id).ledger_days,
+        model_name=core.models_shown(meeting.guild_id, meeting.language),
         limited=bool(core.policy.reached(meeting.guild_id)),
     )
 

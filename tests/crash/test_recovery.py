@@ -153,3 +153,28 @@ def test_a_clock_ahead_of_discords_makes_no_second_post(judge: Judge) -> None:
         out = run_instant(run.play())
         assert len(minutes_messages(out.world)) == 1
         assert max(Counter(m.tag for m in out.world.mine).values()) == 1
+
+
+def test_a_history_that_hangs_keeps_nobody_waiting() -> None:
+    class Hanging(Calm):
+        async def call(self, kind: Literal["stage", "model"], name: str, apply: Callable[[], T]) -> T:
+            if name == "history":
+                await asyncio.sleep(20)
+                raise Uncertain("timeout")
+            return await super().call(kind, name, apply)
+
+    async def scenario(t: Table) -> None:
+        await t.start()
+        await asyncio.sleep(5)
+        await t.say("佐藤", "決定：公開日は木曜にする", then=10)
+        recovering = asyncio.create_task(t.app.meetings.recover())
+        await asyncio.sleep(1)
+        asked = await t.say("Tom", "@assistant what was decided?")
+        assert await t.until(lambda: any(m.reply_to == asked for m in t.posts())) <= 25
+        await recovering
+        await t.end()
+        assert await t.until(lambda: bool(t.with_button("close_now"))) <= 25
+        await t.over()
+        assert len(t.minutes) == 1
+
+    at_table(scenario, tap=Hanging())
