@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -143,7 +144,7 @@ def test_the_budget_holds_whatever_is_said(activity: Activity, seed: int) -> Non
         for post in spoken:
             assert post.payload["unprompted"] - previous > messages
             previous = post.payload["unprompted"]
-        for one, other in zip(spoken, spoken[1:], strict=False):
+        for one, other in pairwise(spoken):
             assert other.created_at - one.created_at > timedelta(seconds=seconds)
 
     held(story)
