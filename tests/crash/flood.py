@@ -26,7 +26,7 @@ def _rss_mib() -> float:
 
 
 async def _flood(t: Table, messages: int) -> float:
-    """`messages` in sixty seconds, every hundredth one a decision; returns the real seconds it kept us busy."""
+    """`messages` in sixty seconds, each hundredth a decision; returns the real seconds it kept us busy."""
     began = time.perf_counter()
     under_way: set[asyncio.Task[Any]] = set()
     for number in range(messages):
@@ -99,7 +99,8 @@ def flood(messages: int, others: int, show: Callable[[str], None] = print) -> in
                 wrong.append(f"{len(t.minutes)} minutes messages for {others + 1} meetings")
             wrong.extend(t.errors)
             show(
-                f"{others + 1} meetings closed with minutes; resident {_rss_mib():.0f} MiB; wrong: {wrong or 'nothing'}"
+                f"{others + 1} meetings closed with minutes; resident {_rss_mib():.0f} MiB; "
+                f"wrong: {wrong or 'nothing'}"
             )
 
     run_instant(main())

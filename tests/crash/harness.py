@@ -23,9 +23,9 @@ from bot.meeting.model import Entry, Meeting, MeetingState
 from bot.models.base import Draft, Model, Out, ProviderError, Request
 from bot.settings import Settings
 from bot.stage import Refused, Uncertain
-from bot.store import ledger, meetings, minutes, outbox
+from bot.store import ledger, meetings, minutes, outbox, overview
 from bot.store.outbox import Post
-from tests.crash.script import CHANNEL, MEETING, PLACE, Act, PEOPLE, ScriptedModel, person, start_request
+from tests.crash.script import CHANNEL, MEETING, PEOPLE, PLACE, Act, ScriptedModel, person, start_request
 from tests.crash.world import Link, Posted, World, failing
 
 T = TypeVar("T")
@@ -451,16 +451,10 @@ class Run:
                 return
             self.out.entries = await ledger.everything(c, found.id)
             self.out.stored = await minutes.get(c, found.id)
-            keys = [(r.key) for r in await _headers(c, found.id)]
+            keys = [row.key for row in await overview.posts(c, found.id)]
             self.out.rows = [row for key in keys if (row := await outbox.get(c, found.id, key)) is not None]
 
         await self.app.db.unit(work)
-
-
-async def _headers(c: Any, meeting_id: int) -> Any:
-    from bot.store import overview
-
-    return await overview.posts(c, meeting_id)
 
 
 # ---------------------------------------------------------------------- what must hold
@@ -525,12 +519,13 @@ def _posts(out: Outcome, reachable: bool) -> list[str]:
     for tag, count in tags.items():
         if count > 1:
             found.append(f"posted {count} times: {keys.get(tag or '', tag)}")
+    # A later planned end has notices of its own, in the same words.
     spoken = Counter(
-        m.text
+        (m.text, key.split(":")[1] if key.startswith("notice:") else "")
         for m in out.world.mine
-        if keys.get(m.tag or "", "").startswith(("turn:", "notice:", "opening", "goodbye"))
+        if (key := keys.get(m.tag or "", "")).startswith(("turn:", "notice:", "opening", "goodbye"))
     )
-    found += [f"said twice: {text!r}" for text, count in spoken.items() if count > 1]
+    found += [f"said twice: {text!r}" for (text, _), count in spoken.items() if count > 1]
     published = minutes_messages(out.world)
     by_dm = [p for _, p in out.world.dms if any(f.name == "minutes.md" for f in p.files)]
     if reachable and len(published) != 1:
@@ -568,11 +563,6 @@ def _owed(out: Outcome) -> list[str]:
     return found
 
 
-def _since(out: Outcome, at: float) -> float:
-    """The clock of a wait begins anew when the process comes back: before that nobody could answer."""
-    return max([at, *(up for up in out.ups)])
-
-
 def _waits(out: Outcome) -> list[str]:
     found = []
     for what, at, answered in _debts(out):
@@ -586,7 +576,7 @@ def _waits(out: Outcome) -> list[str]:
 
 
 def _window(out: Outcome) -> list[str]:
-    """From the read-back people see until the goodbye they have their minute, or one of them said yes to it."""
+    """From the read-back until the goodbye people have their minute, or one of them said yes to it."""
     keys = {r.nonce: r.key for r in out.rows}
     shown = [m for m in out.world.mine if keys.get(m.tag or "", "").startswith("read_back:")]
     goodbye = [m for m in out.world.mine if keys.get(m.tag or "") == "goodbye"]

@@ -17,6 +17,7 @@ from bot.app import App, build
 from bot.errors import UserError
 from bot.meeting import lifecycle
 from bot.meeting.model import EntryKind, MeetingState
+from bot.models.base import ProviderError
 from bot.settings import Settings
 from bot.stage import Place
 from bot.store import ledger, meetings, minutes, overview, schema
@@ -394,8 +395,6 @@ class _Provider(ScriptedModel):
 
     async def generate(self, request: Any) -> Any:
         if self._machine.provider_down:
-            from bot.models.base import ProviderError
-
             await asyncio.sleep(0.2)
             raise ProviderError("unreachable", "injected")
         return await super().generate(request)

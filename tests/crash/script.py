@@ -1,4 +1,4 @@
-"""The meeting that is crashed at every point: four people, Japanese and English mixed, every way to the ledger."""
+"""The meeting that is crashed at every point: four people, two languages, every way to the ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLACE = Place(GUILD, CHANNEL)
 PEOPLE = {"佐藤": 11, "Tom": 12, "田中": 13, "Maya": 14}
 MINUTES = 60
 
-# Farther apart than the longest absence: what was edited or deleted was seen before, unless two absences meet.
+# Edits and deletions come later than the longest absence: the bot has heard of the message before.
 Do = Literal["say", "edit", "delete", "react", "extend", "end"]
 
 
@@ -131,7 +131,7 @@ _HAND_OFF = {
 
 
 class ScriptedModel:
-    """A provider's model by script: what it says and finds depends on the scene alone, so that it says it again."""
+    """A provider's model by script: what it says depends on the scene alone, so that it says it again."""
 
     name = "scripted"
 

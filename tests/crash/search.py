@@ -118,7 +118,7 @@ def _work(case: Case) -> tuple[Case, list[str]]:
 
 
 def search(cases: list[Case], processes: int, show: Callable[[str], None] = print) -> int:
-    """Run all cases on so many spawned processes; prints failures as they come, returns how many there were."""
+    """Run all cases on so many spawned processes; shows failures as they come, returns their number."""
     began, failed = time.monotonic(), 0
     kinds: Counter[str] = Counter()
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -130,7 +130,8 @@ def search(cases: list[Case], processes: int, show: Callable[[str], None] = prin
             if done % 200 == 0:
                 show(f"{done} of {len(cases)} runs, {failed} failed, {time.monotonic() - began:.0f} s")
     show(
-        f"{len(cases)} runs, {failed} failed, {time.monotonic() - began:.0f} s on {processes} processes {dict(kinds) or ''}"
+        f"{len(cases)} runs, {failed} failed, {time.monotonic() - began:.0f} s "
+        f"on {processes} processes {dict(kinds) or ''}"
     )
     return failed
 

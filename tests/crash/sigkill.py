@@ -1,7 +1,7 @@
 """A real process on a real file, killed with SIGKILL at random moments, while Discord lives on in its parent.
 
-The child plays the same meeting as the harness, in virtual time; every call to Discord and everything people do
-goes through a pipe to the parent, which holds the world and what has happened so far.
+The child plays the same meeting as the harness, in virtual time; every call to Discord and everything people
+do goes through a pipe to the parent, which holds the world and what has happened so far.
 """
 
 from __future__ import annotations

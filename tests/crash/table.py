@@ -22,7 +22,7 @@ from tests.crash.world import Link, Posted, Tap, World
 
 
 class Table:
-    """`async with Table(model) as t`: a bot that is up. Failures it logs as unforeseen are collected in `errors`."""
+    """`async with Table(model) as t`: a bot that is up. `errors` collects what it logs as unforeseen."""
 
     def __init__(self, model: Model | None = None, url: str = "sqlite://", tap: Tap | None = None) -> None:
         self.world = World(self.now)

@@ -1,4 +1,4 @@
-"""A whole meeting with one thing going wrong, and with two: a slice of what `python -m tests.crash` enumerates."""
+"""A whole meeting with one fault in it, and with two: a slice of what `python -m tests.crash` enumerates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Things that happen at once, providers that go away, channels that are taken away: one closing, nobody left waiting."""
+"""Things at once, providers that go away, channels taken away: one closing, nobody left waiting."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """An in-memory Discord: what is in it stays, whoever crashes. `Link` is one process's way to it.
 
 Modelled as RELIABILITY.md says: nonces de-duplicate for 300 s and are never shown again, a second thread on a
-message is the first one, edits and reactions are idempotent, and a request may be applied while its answer is lost.
+message is the first one, edits and reactions are idempotent, a request may be applied and its answer lost.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Calm:
 
 
 class Link:
-    """Implements `bot.stage.Stage`. `fresh_nonces` and `blind` (no history) take the outbox's two locks away."""
+    """Implements `bot.stage.Stage`. `fresh_nonces` and `blind` take the outbox's two locks away."""
 
     def __init__(
         self, world: World, tap: Tap | None = None, *, fresh_nonces: bool = False, blind: bool = False
