@@ -34,10 +34,12 @@ def kickoff(
     retention_days: int | None,
     model_name: str,
     carried: Mapping[int, str] = NOTHING,
+    ledger_days: int | None = None,
 ) -> Outgoing:
     """The board as it is first posted (and pinned): nobody has spoken yet.
 
-    `retention_days` None = transcripts are kept until erased; `model_name` "offline" = nothing is sent out.
+    `retention_days` and `ledger_days` None = transcripts, ledger are kept until erased; `model_name` names every
+    model that is sent anything, "offline" = nothing is sent out.
     """
     return board(
         meeting,
@@ -48,6 +50,7 @@ def kickoff(
         retention_days=retention_days,
         model_name=model_name,
         carried=carried,
+        ledger_days=ledger_days,
     )
 
 
@@ -66,6 +69,7 @@ def board(
     limited: bool = False,
     carried: Mapping[int, str] = NOTHING,
     joined: int = 0,
+    ledger_days: int | None = None,
 ) -> Outgoing:
     """The board as of `now`. `state_note` is one line in the room's language (progress of the minutes, say);
     `minutes_link` is where the minutes stand once they are out. `carried` links entries that came over from the
@@ -78,7 +82,7 @@ def board(
         lambda count: t("board.more", language, count=count),
     )
     return Outgoing(
-        text=_opening(meeting, language, retention_days, model_name),
+        text=_opening(meeting, language, retention_days, ledger_days, model_name),
         persona=Persona.FACILITATOR,
         language=language,
         embeds=(Embed(title=t("board.title", language), description=f"{head}\n\n{body}".strip()),),
@@ -88,17 +92,24 @@ def board(
     )
 
 
-def _opening(meeting: Meeting, language: Language, retention_days: int | None, model_name: str) -> str:
+def _opening(
+    meeting: Meeting,
+    language: Language,
+    retention_days: int | None,
+    ledger_days: int | None,
+    model_name: str,
+) -> str:
     title, chair = display(meeting.title, TITLE), display(meeting.chair_name) or t("erased.person", language)
     if meeting.state is MeetingState.CLOSED:
         return t("board.closed_headline", language, title=title)
     sent = "board.sent_nowhere" if model_name == "offline" else "board.sent_to"
-    kept = "board.kept_days" if retention_days is not None else "board.kept_until_erased"
+    kept = "board.kept_days" if ledger_days is None else "board.kept_both"
+    kept = kept if retention_days is not None else "board.kept_until_erased"
     return "\n".join(
         (
             t("board.headline", language, title=title, chair=chair),
-            t(sent, language, model=display(model_name, 60)),
-            t(kept, language, days=retention_days or 0),
+            t(sent, language, model=display(model_name, 200)),
+            t(kept, language, days=retention_days or 0, ledger=ledger_days or 0),
             t("board.join_hint", language),
         )
     )

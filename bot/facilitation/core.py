@@ -11,7 +11,7 @@ from bot.clock import Clock
 from bot.errors import StageError
 from bot.facilitation.policy import FREE, Policy
 from bot.guard.generator import Generator
-from bot.meeting.model import LANGUAGES, Entry, Meeting, Route
+from bot.meeting.model import LANGUAGES, Entry, Language, Meeting, Route
 from bot.meeting.words import Words
 from bot.stage import Stage
 from bot.store.engine import Connection, Database
@@ -72,6 +72,10 @@ class Core:
         """Every model that may be sent something of this server, the offline engine aside."""
         names = (self.model_for(route, guild_id) for route in Route)
         return tuple(sorted({name for name in names if name != FREE}))
+
+    def models_shown(self, guild_id: int, language: Language) -> str:
+        """The same as people are told before anything is sent; the offline engine's name where there are none."""
+        return phrases.t("board.joiner", language).join(self.models_of(guild_id)) or FREE
 
     def attach(self, stage: Stage) -> None:
         self._stage = stage

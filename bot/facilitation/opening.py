@@ -105,8 +105,9 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
             language,
             now,
             core.policy.transcript_days(settings),
-            core.model_for(Route.TURN, guild),
+            core.models_shown(guild, language),
             await carry.links(c, meeting, entries),
+            settings.ledger_days,
         )
         await put_post(c, fresh, KEY_KICKOFF, post, now=now, route=None)
         return meeting, True

@@ -14,7 +14,7 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import RETRY, deliver, put_post
 from bot.facilitation.room import KEY_MINUTES, Room
 from bot.meeting.display import display
-from bot.meeting.model import Meeting, MeetingState, Persona, Route
+from bot.meeting.model import Meeting, MeetingState, Persona
 from bot.meeting.schedule import StepKind
 from bot.minutes.draft import link, step_draft
 from bot.stage import Attachment, Busy, Outgoing, Refused, Uncertain

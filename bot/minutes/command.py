@@ -27,7 +27,8 @@ def verify(database: str | None, meeting: int | None, now: datetime | None = Non
     """Exit status 0 where everything holds, else 1; the first line names the first broken link."""
     at = now or datetime.now(UTC)
     try:
-        checked, found = asyncio.run(_read(database, lambda c: _verify(c, meeting, at)))
+        days = Settings().retention_days
+        checked, found = asyncio.run(_read(database, lambda c: _verify(c, meeting, at, days)))
     except KetsugiError as error:
         return _fail(str(error))
     for fault in found[:SHOWN]:
@@ -43,11 +44,11 @@ def verify(database: str | None, meeting: int | None, now: datetime | None = Non
     return 0
 
 
-async def _verify(c: Connection, meeting: int | None, now: datetime) -> tuple[int, list[Fault]]:
+async def _verify(c: Connection, meeting: int | None, now: datetime, days: int) -> tuple[int, list[Fault]]:
     wanted = [n for n in await audit.meeting_ids(c) if meeting in (None, n)]
     found: list[Fault] = []
     for number in wanted:
-        found += await faults(c, number, now)
+        found += await faults(c, number, now, days)
     return len(wanted), found
 
 
