@@ -37,7 +37,7 @@ SET_FONTS = """fonts => document.querySelectorAll("*:not(code):not(pre)").forEac
     element => element.style.setProperty("font-family", fonts, "important"))"""
 SEARCHED: dict[Language, str] = {"ja": "公開日", "en": "move"}
 # Where in the demo a room is photographed: after the line that holds these words.
-TURN: dict[Language, str] = {"ja": "TODO：お知らせ", "en": "TODO: cancel"}
+TURN: dict[Language, str] = {"ja": "27日の火曜なら", "en": "TODO: cancel"}
 ANSWER: dict[Language, str] = {"ja": "@アシスタント", "en": "@assistant"}
 WISH: dict[Language, str] = {"ja": "終わりにしましょう", "en": "let's wrap up"}
 
@@ -51,8 +51,8 @@ class Photographer(Rehearsal):
             case Command(command="meeting start"):
                 await self._picture("kickoff", height=810)
             case Say(say=text) if TURN[self.language] in text:
-                await self._reach(self._now() + 10)
-                await self._picture("turn", height=560)
+                await self._reach(self._now() + 25)
+                await self._picture("turn", height=640)
             case Say(say=text) if ANSWER[self.language] in text:
                 await self._reach(self._now() + 10)
                 await self._picture("board", self._board(), height=1000)
