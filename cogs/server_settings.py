@@ -76,7 +76,7 @@ class ServerSettings(commands.Cog):
         where, by = place(interaction), person(interaction)
         found = await self.bot.app.servers.change(where.guild_id, by, wanted)
         words = reader(interaction)
-        await answer(interaction, f"{t('reply.settings_saved', words)}\n{_text(found, words)}")
+        await answer(interaction, "\n".join((t("reply.settings_saved", words), _text(found, words))))
 
 
 def _suggest(find: Callable[[str], Sequence[str]]) -> Callable[..., Any]:
