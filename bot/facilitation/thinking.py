@@ -34,6 +34,7 @@ from bot.store.engine import Connection
 HISTORY = 2000  # messages a post may rest on; of these the builder shows the window that SPEC 4 names
 UNREAD_AT_ONCE = 200
 RECENT_OWN = 5
+EXTEND_BY = 10
 
 
 @dataclass
@@ -283,7 +284,8 @@ def clock_facts(room: Room, now: datetime, notice_minutes: int | None) -> tuple[
         *range(1, len(meeting.agenda) + 1),
     }
     if notice_minutes is not None:
-        numbers.add(abs(notice_minutes))
+        # The notices name the board's button, "Extend 10 min".
+        numbers.update((abs(notice_minutes), EXTEND_BY))
     moments = [m.astimezone(zone) for m in (meeting.started_at, meeting.planned_end, now)]
     return (*sorted(float(n) for n in numbers), *(m.date() for m in moments))
 

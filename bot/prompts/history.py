@@ -26,7 +26,7 @@ CLOSING_WINDOW = Window(messages=40, characters=80_000, each=2_000)
 CHUNK_CHARACTERS = (
     120_000  # about 40,000 tokens of English, 100,000 of Japanese: far inside the context window
 )
-_LINE_COST = 24  # the least a message counts for: a thousand times "ok" is more heading than text
+_LINE_COST = 60  # the least a message counts for: a thousand times "ok" is more heading than text
 
 
 def window_of(scene: Scene) -> Window | None:
