@@ -192,7 +192,7 @@ def _agenda(meeting: Meeting, view: LedgerView, language: Language, now: datetim
         on = here is not None and here.index == index
         mark = "▶️" if on else "▫️"
         lines.append(
-            f"{mark} {brief(item.title, LINE)} {_share(item, share, here if on else None, language, now)}"
+            f"{mark} {brief(item.title, LINE)}{_share(item, share, here if on else None, language, now)}"
         )
     if here is not None and here.index is None:
         lines.append(f"▶️ {brief(here.title, LINE)}")

@@ -5,6 +5,8 @@ Only where everyone in this channel may read the source channel; another channel
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 from bot import phrases
 from bot.errors import BadInput, StageError
 from bot.facilitation import intake
@@ -121,7 +123,7 @@ async def replace_past(core: Core, room: Room, message_id: int, by: Person) -> E
             room.meeting.language,
             number=item.number,
             title=old.title,
-            day=f"{old.at:%Y-%m-%d}",
+            day=f"{old.at.astimezone(ZoneInfo(room.meeting.timezone)):%Y-%m-%d}",
             other=old.number,
             other_text=old.text,
         )

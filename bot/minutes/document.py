@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 from bot.meeting.display import visible
@@ -32,6 +33,7 @@ from bot.minutes.schema import (
 )
 
 VERSION = 1
+NOTHING: Mapping[int, str] = MappingProxyType({})
 Link = Callable[[int], str]
 # What a spreadsheet may take for a formula, half and full width (OWASP, CSV injection).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -73,12 +75,14 @@ def document(
     source_link: Link,
     *,
     ended_at: datetime | None = None,
+    carried: Mapping[int, str] = NOTHING,
 ) -> dict[str, Any]:
     """The minutes as plain JSON data, in the shape of `bot.minutes.schema.MinutesDocument`.
 
+    `carried` links entries that came over from an earlier meeting, by their first number, to where they were said.
     `source_link` turns a message id into a URL. `ended_at` is for drafts, made before `closed_at` is known.
     """
-    make = _Maker(view, source_link)
+    make = _Maker(view, source_link, carried)
     questions = [make.question(item) for item in view.of(EntryKind.QUESTION)]
     proposals = [make.proposal(item) for item in view.of(EntryKind.PROPOSAL)]
     whole = MinutesDocument(
@@ -232,8 +236,8 @@ def _says(entry: Entry) -> tuple[object, ...]:
 class _Maker:
     """Turns items into parts; holds the view and the links that every one of them needs."""
 
-    def __init__(self, view: LedgerView, link: Link) -> None:
-        self._view, self._link = view, link
+    def __init__(self, view: LedgerView, link: Link, carried: Mapping[int, str]) -> None:
+        self._view, self._link, self._carried = view, link, carried
 
     def wording(self, entry: Entry, item: Item | None = None) -> dict[str, Any]:
         message = entry.message_id or (item.original.message_id if item else None)
@@ -254,6 +258,7 @@ class _Maker:
             "quote": "" if item.entry.redacted else item.entry.quote,
             "origin": item.entry.origin.value,
             "status": item.status,
+            "carried_from": self._carried.get(item.original.number),
             "confirmed_by": list(item.confirmed_by),
             "conflicts_with": list(
                 dict.fromkeys(other.number for other in conflicts if other and other.live)

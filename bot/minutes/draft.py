@@ -183,6 +183,7 @@ async def _freeze(core: Core, room: Room, written: Written) -> None:
             made,
             partial(link, meeting.guild_id, meeting.channel_id),
             ended_at=now,
+            carried=room.carried,
         )
         text = render(document, language, say)
         stored = json.dumps(document, ensure_ascii=False)

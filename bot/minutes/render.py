@@ -169,17 +169,23 @@ class _Writer:
         yield self.say(f"kind_{part['kind']}")
 
     def question(self, part: Part) -> Iterator[str]:
+        yield from self.carried(part)
         for position in part["positions"]:
             yield self.say("position", text=literal(one_line(position)))
         for said in part["answers"]:
             yield self.say("answer", text=self.reply(said), who=self.who(said))
 
     def action(self, part: Part) -> Iterator[str]:
+        yield from self.carried(part)
         yield self.say("owner", owner=display(part["owner"], NAME)) if part["owner"] else self.say("no_owner")
         if part["due"]:
             yield self.say("due", due=self.due(part["due"]))
         if part.get("status") == "done":  # an old wording has no standing of its own
             yield self.say("done")
+
+    def carried(self, part: Part) -> Iterator[str]:
+        if part.get("carried_from"):
+            yield self.say("carried", link=part["carried_from"])
 
     def votes(self, part: Part) -> Iterator[str]:
         values = [vote["value"] for vote in part["votes"]]
@@ -197,7 +203,10 @@ class _Writer:
         when = self.say(
             "span", day=self.date(self.day), begin=f"{begin:%H:%M}", end=end, zone=meeting["timezone"]
         )
-        return [f"- {when}", f"- {self.say('chair', chair=display(meeting['chair'], NAME) or self.say('nobody_named'))}"]
+        return [
+            f"- {when}",
+            f"- {self.say('chair', chair=display(meeting['chair'], NAME) or self.say('nobody_named'))}",
+        ]
 
     def summary(self) -> list[str]:
         lines = [prose(self.document["summary"])] if self.document["summary"] else []
@@ -220,10 +229,14 @@ class _Writer:
                 lines.pop()
         return lines
 
+    def share(self, person: Part) -> str:
+        if not person["messages"]:
+            return self.say("joined")
+        return self.say("share", messages=person["messages"], share=f"{100 * person['share']:.0f}")
+
     def attendance(self) -> list[str]:
         return [
-            f"- {display(person['name'], NAME)}"
-            + self.say("share", messages=person["messages"], share=f"{100 * person['share']:.0f}")
+            f"- {display(person['name'], NAME)}" + self.share(person)
             for person in self.document["attendance"]
         ]
 

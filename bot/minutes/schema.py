@@ -67,6 +67,9 @@ class Live(Wording):
         description="numbers of live constraints and decisions it seems to break"
     )
     objections: list[Wording]
+    carried_from: str | None = Field(
+        default=None, description="link to the meeting that left it open, where it came over from one"
+    )
     repeated: list[Wording] = Field(description="the same said again, joined to this entry")
 
 

@@ -45,7 +45,7 @@ _SECTIONS = (
     "ledger",
 )
 # What a later version may judge differently, or what was not yet known when the minutes were frozen.
-_JUDGED = frozenset({"conflicts_with", "ended_at", "redacted"})
+_JUDGED = frozenset({"carried_from", "conflicts_with", "ended_at", "redacted"})
 _NUMBERED = re.compile(r"#(\d+)")
 _BY_MESSAGE = frozenset({Origin.MARK, Origin.MODEL})
 

@@ -162,6 +162,7 @@ async def test_people_join_by_button_or_reaction_and_stand_in_the_minutes(
         assert stored is not None
         there = [(p["name"], p["messages"]) for p in stored["document"]["attendance"]]
         assert there == [("sato", 1), ("suzuki", 0)]
+        assert f"- suzuki{t('minutes.joined', language)}" in stored["text"]
 
 
 @pytest.mark.parametrize(("language", "locale"), LANGUAGES)
@@ -249,7 +250,12 @@ async def test_what_was_left_open_is_carried_over_until_it_is_settled(
         )
         await world.run(10)
         assert t("board.done", language).strip() in shown(world)
+        meeting = _meeting(board(world))
         await end(world)
+        stored = await world.app.minutes_export(meeting)
+        assert stored is not None
+        assert stored["text"].count(t("minutes.carried", language, link="").split("(")[0]) == 3
+        assert t("minutes.done", language) in stored["text"]
         await start(world, title="その次", language=language)
         now = shown(world)
         assert t("agenda.carried", language, questions=0, actions=1) in now

@@ -1,4 +1,4 @@
-"""Who may read what: the caller's channels for search and list, and everyone's for links to past decisions."""
+"""Who may read what: the caller's channels for search and list, everyone's for links to past decisions."""
 
 from __future__ import annotations
 
