@@ -12,6 +12,7 @@ import discord
 from discord.ext import commands
 
 from bot.facilitation.requests import Person
+from bot.meeting.model import Language
 from bot.meeting.text import is_japanese
 from bot.phrases import t
 from bot.stage import Place
@@ -53,9 +54,18 @@ class Turns(commands.Cog):
         if message.guild is None:
             await self._answer_privately(message)
             return
-        await self.bot.app.meetings.receive(
-            Place(message.guild.id, message.channel.id), seen(message, self._me)
-        )
+        where, said = Place(message.guild.id, message.channel.id), seen(message, self._me)
+        held = await self.bot.app.meetings.receive(where, said)
+        if said.mentions_me and held is False:
+            await self._say_how(message, await self.bot.app.meetings.language_of(where))
+
+    async def _say_how(self, message: discord.Message, language: Language) -> None:
+        """Who speaks to the bot where no meeting is held is told what it does, instead of hearing nothing."""
+        spoken = "ja" if is_japanese(message.content) else language
+        try:
+            await message.reply(t("reply.no_meeting_here", spoken), mention_author=False)
+        except discord.HTTPException as error:
+            log.info("mention outside of a meeting not answered (%d)", error.code)
 
     async def _answer_privately(self, message: discord.Message) -> None:
         """Nothing of a server is readable from a direct message; only where to go is said."""

@@ -188,10 +188,12 @@ class Meetings:
 
     # ------------------------------------------------------------------ events
 
-    async def receive(self, place: Place, seen: Seen) -> None:
+    async def receive(self, place: Place, seen: Seen) -> bool:
+        """Whether a meeting is held there; outside of one nothing is kept."""
         room = self._at(place)
         if room is not None and not seen.bot and not seen.mine:
             await intake.receive(self._core, room, seen)
+        return room is not None
 
     async def edited(self, place: Place, message_id: int, text: str, at: datetime) -> None:
         room = self._at(place)

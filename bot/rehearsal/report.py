@@ -74,7 +74,7 @@ class Terminal:
             wait=f"{line['longest_wait_s']:.1f}",
             wall=f"{line['wall_s']:.1f}",
         )
-        self._console.print(Text(text, style="bold green" if good else "bold red"))
+        self._console.print(Text(text, style="bold green" if good else "bold red"), soft_wrap=True)
         for problem in line["problems"]:
             self._console.print(Text(f"! {problem}", style="red"))
 

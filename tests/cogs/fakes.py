@@ -57,6 +57,7 @@ class RecordingMeetings:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
         self.failing: dict[str, BaseException] = {}
         self.view = LEDGER
+        self.held = True  # whether a meeting is held where messages come from
 
     def _note(self, name: str, *arguments: Any) -> None:
         self.calls.append((name, arguments))
@@ -87,8 +88,9 @@ class RecordingMeetings:
         self._note("start", request)
         return self.meeting(request)
 
-    async def receive(self, place: Place, seen: Seen) -> None:
+    async def receive(self, place: Place, seen: Seen) -> bool:
         self._note("receive", place, seen)
+        return self.held
 
     async def edited(self, place: Place, message_id: int, text: str, at: datetime) -> None:
         self._note("edited", place, message_id, text, at)

@@ -73,6 +73,22 @@ async def test_a_direct_message_is_answered_and_not_recorded(world: World, text:
     assert world.chair.user.dm_channel.last_message.content == t("reply.direct_message", language)
 
 
+@pytest.mark.parametrize("text", ["どうすれば？", "hello", ""])
+async def test_where_no_meeting_is_held_a_mention_is_told_how_to_start(world: World, text: str) -> None:
+    assert world.bot.user is not None
+    world.meetings.held = False
+    await world.chair.send(world.channel, f"<@{world.bot.user.id}> {text}".strip())
+    assert world.channel.last_message.content == t("reply.no_meeting_here", "ja")
+    said = await world.chair.send(world.channel, "ただの雑談です")
+    assert world.channel.last_message.id == said.id
+
+
+async def test_in_a_meeting_only_the_meeting_answers_a_mention(world: World) -> None:
+    assert world.bot.user is not None
+    said = await world.chair.send(world.channel, f"<@{world.bot.user.id}> どう思う？")
+    assert world.channel.last_message.id == said.id
+
+
 async def test_edits_and_deletions_arrive_though_nothing_is_cached(world: World) -> None:
     message = await world.chair.send(world.channel, "決定：980円")
     assert not world.bot.cached_messages
