@@ -34,6 +34,7 @@ from bot.store.engine import Connection
 HISTORY = 2000  # messages a post may rest on; of these the builder shows the window that SPEC 4 names
 UNREAD_AT_ONCE = 200
 RECENT_OWN = 5
+POSTING_S = 1.5  # of the time a person waits, what storing and posting the answer take
 EXTEND_BY = 10
 
 
@@ -186,7 +187,7 @@ async def think(
         question=question,
     )
     language = room.meeting.language
-    deadline = Deadline(core.limits.deadline_s if seconds is None else seconds)
+    deadline = Deadline(max(1.0, core.limits.deadline_s - POSTING_S) if seconds is None else seconds)
     posts = [
         p.text for p in stuff.own if p.route is not Route.TIME_NOTICE and p.persona is Persona.FACILITATOR
     ]
