@@ -1,4 +1,4 @@
-"""Composition root: the only place that wires. Knows no discord; the client and the rehearsal hand in their stage."""
+"""Composition root: the only place that wires. Knows no discord; client and rehearsal hand in their stage."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bot.clock import Clock, Now, just_wait
 from bot.errors import ConfigError
 from bot.facilitation.core import Core, Limits, Watcher
 from bot.facilitation.meetings import Meetings
-from bot.facilitation.records import Records
 from bot.facilitation.policy import Defaults, Policy
+from bot.facilitation.records import Records
 from bot.guard.generator import Call, Generator
 from bot.meeting.model import Route
 from bot.minutes.archive import Minutes
@@ -201,7 +201,7 @@ def _guarded(
     now: Callable[[], datetime],
     wrap_model: Callable[[Model], Model] | None,
 ) -> Model:
-    """The model as meetings use it: behind a breaker; a rehearsal wraps those that the application itself uses."""
+    """The model as meetings use it: behind a breaker; a rehearsal wraps those the application itself uses."""
     if wrap_model is not None and model.name in (settings.main_model, settings.ask_model):
         model = wrap_model(model)
     return _behind_breaker(model, offline, now)

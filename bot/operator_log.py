@@ -1,4 +1,4 @@
-"""What an operator reads: one line per event of a meeting's life, in ids and counts, never in anybody's words."""
+"""What an operator reads: one line per event of a meeting's life, in ids and counts, in nobody's words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FAILED = (
 
 
 class OperatorLog:
-    """Watches what the core tells (`Core.watch`). Facts are picked by name: whatever else comes along stays out."""
+    """Watches what the core tells (`Core.watch`). Facts are picked by name: whatever else comes stays out."""
 
     def __init__(self) -> None:
         self._degraded = False

@@ -1,4 +1,4 @@
-"""What a server sets for itself (`/settings`): checked when it is entered, so that no meeting meets it wrong."""
+"""What a server sets for itself (`/settings`), checked when it is entered: no meeting meets it wrong."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ ROUTES = (EVERY_ROUTE, *(route.value for route in Route))
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Changes as entered; None leaves a setting as it is. 0 takes a number back to the application's own (days of
-    the ledger: kept until erased). `starter_role`: the only role that starts meetings; the server's own id means
-    everyone. `model` goes with `route`, one of `ROUTES`."""
+    """Changes as entered; None leaves a setting as it is. 0 takes a number back to the application's own (days
+    of the ledger: kept until erased). `starter_role`: the only role that starts meetings; the server's own id
+    means everyone. `model` goes with `route`, one of `ROUTES`."""
 
     language: str | None = None
     timezone: str | None = None

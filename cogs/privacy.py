@@ -16,7 +16,6 @@ from bot.privacy import LISTS, Kept
 from bot.stage import Button
 from cogs._commands import add_command
 from cogs._render import answer, answer_phrase, defer, person, place, reader
-
 from cogs._views import ACTIONS, MeetingButton
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class Privacy(commands.Cog):
 
 
 async def _ask(interaction: Caller, text: str, button: Button, target: int) -> None:
-    """The question with its one button, to the caller alone; its id carries the target, rights are checked again."""
+    """The question with its one button, for the caller alone; its id carries the target."""
     view = discord.ui.View(timeout=None)
     view.add_item(MeetingButton(button, target))
     await answer(interaction, text, view=view)

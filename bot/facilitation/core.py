@@ -74,7 +74,7 @@ class Core:
         return tuple(sorted({name for name in names if name != FREE}))
 
     def models_shown(self, guild_id: int, language: Language) -> str:
-        """The same as people are told before anything is sent; the offline engine's name where there are none."""
+        """The same as people are told before anything is sent; the offline engine where there are none."""
         return phrases.t("board.joiner", language).join(self.models_of(guild_id)) or FREE
 
     def attach(self, stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""How an erased text reads: a phrase in its place, so that a gap in the record is never taken for an empty entry."""
+"""How an erased text reads: a phrase in its place, so that no gap is taken for an empty entry."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.phrases import t
 
 
 def shown(view: LedgerView, language: Language) -> LedgerView:
-    """`view` with a phrase wherever words or a name were erased; folded before, since it compares wordings."""
+    """`view` with a phrase where words or a name were erased; folded before, for folding compares wordings."""
     if not any(entry.redacted for entry in view.entries):
         return view
     text, somebody = t("erased.text", language), t("erased.person", language)

@@ -41,7 +41,7 @@ def check(request: StartRequest) -> None:
 
 
 async def allow(c: Connection, core: Core, request: StartRequest) -> ServerSettings:
-    """The server's settings; NotAllowed or BadInput where this person may not, or does not wish to, start here."""
+    """The server's settings; NotAllowed or BadInput where this person may not start here, or opted out."""
     settings = await core.policy.load(c, request.place.guild_id)
     wanted, by = set(settings.starter_roles), request.by
     if wanted and not by.manager and not wanted & {*by.roles, request.place.guild_id}:

@@ -25,7 +25,7 @@ Cap = str  # "messages", "generations" or "cost"
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """The application's own settings: what holds where a server set nothing, and the most a server may set."""
+    """The application's own: what holds where a server set nothing, and the most a server may set."""
 
     language: Language = "en"
     timezone: str = "UTC"

@@ -108,7 +108,7 @@ def proposal_named(view: LedgerView, label: int | None) -> Item | None:
 
 
 def same_words(one: str, other: str) -> bool:
-    """The same wording, apart from width, case, white space and punctuation. No words (erased) are like no others."""
+    """The same wording, apart from width, case, white space and punctuation; no words are like no others."""
     bare = _bare(one)
     return bool(bare) and bare == _bare(other)
 

@@ -1,4 +1,4 @@
-"""What an erasure still owes in Discord: posts to be shown anew or taken away, kept in the rows of the posts themselves.
+"""What an erasure still owes in Discord: posts to be shown anew or taken away, kept in their own rows.
 
 The outbox row of a sent post says so in `failure`, in the transaction that erased; a crash in between
 loses nothing, and whoever carries it out (`bot.privacy`) clears it.
@@ -61,7 +61,7 @@ async def messages(c: AsyncConnection, meeting_id: int) -> list[Posted]:
 
 
 async def mark(c: AsyncConnection, meeting_id: int, says: Collection[str]) -> None:
-    """Owe the room its board and minutes anew, and the removal of every other post that holds one of `says`."""
+    """Owe the room its board and minutes anew, and the removal of all other posts that hold one of `says`."""
     for row in (await c.execute(_sent().where(_posts.c.meeting_id == meeting_id))).all():
         words = row.text + json.dumps(row.payload, ensure_ascii=False)
         owed: Owed | None = "remove" if any(said in words for said in says) else None

@@ -28,7 +28,7 @@ _COLUMNS: dict[str, tuple[sa.Table, str, tuple[str, ...]]] = {
 
 
 async def everything(c: AsyncConnection, guild_id: int, user_id: int) -> dict[str, Any]:
-    """{"opted_out", and a list of rows for each of messages, reactions, entries, corrections, chaired}, as JSON data."""
+    """JSON data: "opted_out", and a list of rows under each name of `_COLUMNS`."""
     found: dict[str, Any] = {"opted_out": await transcript.opted_out(c, guild_id, user_id)}
     for name, (table, who, columns) in _COLUMNS.items():
         query = sa.select(*(table.c[column] for column in columns)).where(

@@ -18,7 +18,7 @@ from bot.store._gate import ERASED
 
 _messages, _entries, _posts = schema.messages, schema.entries, schema.posts
 
-TELLING = 6  # characters from which on the same words in a post of ours are taken for a quotation: "OK" is none
+TELLING = 6  # characters from which on the same words in a post of ours are a quotation: "OK" is none
 NOBODY = 0  # author of a message whose author was erased
 
 
@@ -158,8 +158,8 @@ async def _from_meeting(c: AsyncConnection, meeting_id: int, user_id: int) -> No
 async def _from_posts(
     c: AsyncConnection, meeting_id: int, user_id: int, traces: _Traces, now: datetime
 ) -> None:
-    """Give up what is still owed but repeats the person, owe the room its posts without them (`store.cleanup`),
-    and empty the posted minutes' bytes."""
+    """Give up what is still owed but repeats the person, owe the room its posts without them
+    (`store.cleanup`), and empty the posted minutes' bytes."""
     query = sa.select(_posts).where(_posts.c.meeting_id == meeting_id, _posts.c.state == "pending")
     for row in (await c.execute(query)).all():
         said = row.text + json.dumps(row.payload, ensure_ascii=False)

@@ -236,5 +236,6 @@ async def opted_out(c: AsyncConnection, guild_id: int, user_id: int) -> bool:
 async def opted_out_of(c: AsyncConnection, guild_id: int, user_ids: Collection[int]) -> frozenset[int]:
     """Those of `user_ids` who opted out on this server."""
     table = schema.opt_outs
-    query = sa.select(table.c.user_id).where(table.c.guild_id == guild_id, table.c.user_id.in_(list(user_ids)))
+    mine = (table.c.guild_id == guild_id, table.c.user_id.in_(list(user_ids)))
+    query = sa.select(table.c.user_id).where(*mine)
     return frozenset((await c.execute(query)).scalars()) if user_ids else frozenset()
