@@ -13,6 +13,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -154,6 +155,8 @@ class Database:
                 raise StoreError(f"cannot create the folder {self._path.parent}: {error.strerror}") from error
             self._file_lock = FileLock(self._path)
             self._file_lock.acquire()
+            with suppress(OSError):  # what cannot be written is said by SQLite, with its reason
+                self._path.touch(mode=0o600)  # people's words: for the bot's own account alone
         if self._path is not None and self._read_only and not self._path.exists():
             raise StoreError(f"there is no database {self._path}")
         self._engine = _engine(self._url, self._path, self._read_only)

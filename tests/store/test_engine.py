@@ -37,6 +37,7 @@ async def test_open_makes_the_folder_and_a_second_open_keeps_what_is_there(url: 
             await database.unit(make_meeting)
         await database.close()
     assert (tmp_path / "data" / "ketsugi.db").exists()
+    assert {path.stat().st_mode & 0o077 for path in (tmp_path / "data").iterdir()} == {0}
 
 
 async def test_memory_database_is_one_database_for_all_units() -> None:
