@@ -216,7 +216,8 @@ def _model(settings: Settings, name: str, clock: Clock) -> Model:
         return OfflineModel()
     if settings.gemini_api_key is None and settings.gemini_base_url is None:
         raise ConfigError(
-            f"the model {name} needs GEMINI_API_KEY (make one in Google AI Studio), or set KETSUGI_MODEL=offline"
+            f"the model {name} needs GEMINI_API_KEY (make one in Google AI Studio),"
+            " or set KETSUGI_MODEL=offline"
         )
     key = settings.gemini_api_key.get_secret_value() if settings.gemini_api_key else "local"
     return GeminiModel(name, key, clock, base_url=settings.gemini_base_url)

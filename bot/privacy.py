@@ -1,7 +1,7 @@
 """What a person may know, refuse and take back (SPEC 6): opting out, their own data, erasing.
 
-The database comes first, in one transaction with the minutes rendered again; what Discord still shows is owed
-by rows (`store.cleanup`) until it is changed, so that neither a crash nor a fault leaves it standing for good.
+The database comes first, in one transaction with the minutes rendered again; what Discord still shows is
+owed by rows (`store.cleanup`) until it is changed, so that no crash and no fault leaves it standing.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Privacy:
     # ------------------------------------------------------------------ erasing a meeting
 
     async def meeting_to_erase(self, place: Place, meeting_id: int | None, by: Person) -> Target:
-        """The named meeting, or this channel's latest; only its chair and Manage Server erase it, once closed."""
+        """The named meeting, or this channel's latest; its chair and Manage Server erase it, once closed."""
 
         async def work(c: Connection) -> Meeting | None:
             if meeting_id is not None:
@@ -124,7 +124,7 @@ class Privacy:
         return Target(meeting.id, meeting.title)
 
     async def erase_meeting(self, place: Place, meeting_id: int, by: Person) -> Erased:
-        """Our posts first, for the rows alone know them; a transient fault leaves everything to be tried again."""
+        """Our posts first, for the rows alone know them; a transient fault leaves all to be tried again."""
         await self.meeting_to_erase(place, meeting_id, by)
         core = self._core
         meeting = await core.db.unit(lambda c: meetings.get(c, meeting_id, guild_id=place.guild_id))
@@ -242,8 +242,8 @@ def _say(language: Language, key: str, **values: object) -> str:
 
 
 async def _render_again(c: Connection, meeting_id: int, old: dict[str, Any], user_id: int) -> None:
-    """The minutes from the redacted ledger. Prose is left out, for it may repeat the person; attendance and how
-    the minutes were made stand only in the old ones, since the transcript may be swept."""
+    """The minutes from the redacted ledger. Prose is left out, for it may repeat the person; attendance and
+    how the minutes were made stand only in the old ones, since the transcript may be swept."""
     meeting = await meetings.get(c, meeting_id)
     assert meeting is not None
     stored = await minutes.get(c, meeting_id)

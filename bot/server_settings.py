@@ -29,8 +29,8 @@ ROUTES = (EVERY_ROUTE, *(route.value for route in Route))
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Changes as entered; None leaves a setting as it is. 0 takes a number back to the application's own (days
-    of the ledger: kept until erased). `starter_role`: the only role that starts meetings; the server's own id
+    """Changes as entered; None leaves a setting as it is. 0 takes a number back to the application's own
+    (days of the ledger: kept until erased). `starter_role`: the only role that starts meetings; the server's own id
     means everyone. `model` goes with `route`, one of `ROUTES`."""
 
     language: str | None = None

@@ -37,6 +37,11 @@ class ServerSettings(commands.Cog):
             },
         )
 
+        group = bot.tree.get_command("settings")
+        assert isinstance(group, app_commands.Group)
+        # Discord does not even show it to others; rights are checked again at the act, for servers may change this.
+        group.default_permissions = discord.Permissions(manage_guild=True)
+
     async def show(self, interaction: Caller) -> None:
         await defer(interaction)
         found = await self.bot.app.servers.show(place(interaction).guild_id, person(interaction))

@@ -9,7 +9,7 @@ from bot.phrases import t
 
 
 def shown(view: LedgerView, language: Language) -> LedgerView:
-    """`view` with a phrase where words or a name were erased; folded before, for folding compares wordings."""
+    """`view` with a phrase where something was erased; folded before, for folding compares wordings."""
     if not any(entry.redacted for entry in view.entries):
         return view
     text, somebody = t("erased.text", language), t("erased.person", language)

@@ -142,8 +142,8 @@ def _holds_transcript(table: sa.Table) -> sa.ColumnElement[bool]:
 async def sweep(c: AsyncConnection, now: datetime, transcript_days: int = 90) -> Swept:
     """Forget what is older than its server's retention: transcripts, then (where set) whole meetings.
 
-    `transcript_days` holds for servers that set none. Only closed meetings, counted from their close. Cheap when
-    there is nothing to do; run it daily.
+    `transcript_days` holds for servers that set none. Only closed meetings, counted from their close. Cheap
+    when there is nothing to do; run it daily.
     """
     table = schema.meetings
     query = sa.select(

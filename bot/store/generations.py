@@ -221,7 +221,7 @@ async def usage(c: AsyncConnection, guild_id: int | None, since: datetime | None
 
 
 async def count_since(c: AsyncConnection, guild_id: int, since: datetime, *, free: str | None = None) -> int:
-    """Generations of one server from `since` on: for its daily cap; those of the model `free` do not count."""
+    """Generations of one server from `since` on: for its daily cap; the model `free` does not count."""
     where = [*_scope(guild_id, since), *([_generations.c.model != free] if free is not None else [])]
     query = sa.select(sa.func.count()).select_from(_generations).where(*where)
     return int((await c.execute(query)).scalar_one())

@@ -70,6 +70,13 @@ async def test_the_table_names_every_command(tmp_path: Path, monkeypatch: Any) -
         assert {c.qualified_name for c in commands} == {name for name, _, _ in TABLE}
 
 
+async def _open_to_all(world: Product, command: str) -> None:
+    """What an administrator can do in Discord's own settings: show the command to everybody."""
+    found = world.env.backend.find_command(command, world.guild.id)
+    target = discord.Object(int(found["id"]))
+    world.guild.set_command_permissions(target, {world.guild.default_role: True})
+
+
 async def _under_way(world: Product) -> None:
     """Meeting 1 is over, the second is open with entries to act upon."""
     await world.meet((world.chair, "Decision: we ship on Friday"))
@@ -81,6 +88,7 @@ async def _under_way(world: Product) -> None:
 @pytest.mark.parametrize("role", sorted(EVERYONE))
 async def test_rights_are_those_of_the_table(tmp_path: Path, monkeypatch: Any, role: str) -> None:
     async with product(tmp_path, monkeypatch) as world:
+        await _open_to_all(world, "settings")
         await _under_way(world)
         stranger = world.guild.add_member(world.env.create_user("mori"))
         actor = {MEMBER: world.guest, CHAIR: world.chair, MANAGER: world.manager}[role]

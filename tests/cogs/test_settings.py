@@ -10,7 +10,7 @@ import pytest
 from bot.meeting.model import LANGUAGES, Activity, Route
 from bot.phrases import t
 from bot.store import generations, meetings, transcript
-from tests.cogs.real import Product, product
+from tests.cogs.real import MANAGE, Product, product
 from tests.fakes import FakeGemini
 
 
@@ -204,3 +204,46 @@ async def test_a_restart_remembers_what_was_used(tmp_path: Path, monkeypatch: An
         world.app.core.policy._today.clear()  # as in a new process
         shown = await world.slash(world.manager, "settings show")
         assert "2 of 20000" in shown
+
+
+async def test_beyond_the_cost_of_a_day_no_model_is_asked(tmp_path: Path, monkeypatch: Any) -> None:
+    async with FakeGemini() as gemini:
+        options = {"model": "gemini-2.5-flash", "gemini_base_url": gemini.url, "models": "gemini-3.8-flash"}
+        async with product(tmp_path, monkeypatch, **options) as world:
+            unpriced = await change(world, **{"model": "gemini-3.8-flash", "cost-per-day": 1.0})
+            assert unpriced == t("error.settings_no_price", "en", model="gemini-3.8-flash")
+            # One answer of the stand-in: 120 tokens in, 100 of them cached, 42 out; its version has no price.
+            await change(world, **{"cost-per-day": 0.0002})
+            number = await world.meet(
+                (world.chair, "Good morning."),
+                (world.guest, "Decision: we ship on Friday"),
+                (world.chair, "Yes."),
+            )
+            made = await world.app.db.unit(lambda c: generations.everything(c, number))
+            asked = [g for g in made if g.model == "gemini-2.5-flash"]
+            assert 0 < len(asked) < len(made)
+            assert made[-1].model == "offline"
+            assert "of 0.0002" in await world.slash(world.manager, "settings show")
+
+
+async def test_one_server_changes_nothing_on_another(tmp_path: Path, monkeypatch: Any) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        await change(world, language="ja", activity="quiet", **{"messages-per-day": 1})
+        there = world.env.create_guild("Elsewhere")
+        channel = there.create_text_channel("general")
+        admins = there.create_role("admins", permissions=MANAGE)
+        boss = there.add_member(world.env.create_user("boss"), roles=[admins])
+        shown = await world.slash(boss, "settings show", channel)
+        assert t("reply.language.en", "en") in shown
+        assert t("reply.activity.normal", "en") in shown
+        assert "0 of 20000" in shown
+        await world.meet((world.chair, "Good morning."), (world.guest, "Hello."))
+        assert "0 of 20000" in await world.slash(boss, "settings show", channel)
+
+
+async def test_discord_shows_settings_only_to_those_who_may_change_them(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        payload = world.bot.tree.get_command("settings").to_dict(world.bot.tree)  # type: ignore[union-attr]
+        assert payload["default_member_permissions"] == MANAGE.value
