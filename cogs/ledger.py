@@ -38,7 +38,7 @@ class Ledger(commands.Cog):
     def __init__(self, bot: KetsugiBot) -> None:
         self.bot = bot
         tree = bot.tree
-        live = self._suggest(lambda item: item.live)
+        live = self._suggest(lambda item: item.live and item.kind in _LISTED)
         open_question = self._suggest(lambda item: item.kind is EntryKind.QUESTION and item.status == "open")
         action = self._suggest(lambda item: item.kind is EntryKind.ACTION and item.live)
         unfinished = self._suggest(lambda item: item.kind is EntryKind.ACTION and item.status == "live")

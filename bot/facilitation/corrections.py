@@ -217,6 +217,8 @@ async def amend(core: Core, meeting_id: int, by: Person, text: str, interaction_
 
 async def revise(core: Core, room: Room, number: int, text: str, by: Person, interaction_id: int) -> Entry:
     item = _item(room, number)
+    if item.kind is EntryKind.TOPIC:
+        raise BadInput("error.agenda_item", number=number)
     return await _one(
         core,
         room,

@@ -27,6 +27,7 @@ _ACTIVE = re.compile(
 )
 _ESCAPED = re.compile(r"[\\*~`|\[\]]|(?<!\w)_|_(?!\w)|^[#>+-](?=\s)|^-#")
 _RUN = re.compile("`+")
+_HONORIFIC = "(?:さん|様|くん|君|ちゃん|氏)?"
 ELLIPSIS = " … "
 
 
@@ -84,11 +85,12 @@ def brief(text: str, limit: int) -> str:
 def task(text: str, owner: str | None) -> str:
     """An action's text for a line that names its owner anyway: without the owner's name as a tag before it.
 
-    "田中 見積を出す" loses its tag; a name that belongs to the sentence ("Tom books the movers") stays.
+    "田中さん、見積を出す" loses its tag; a name that belongs to the sentence ("Tom books the movers") stays.
     """
-    name, _, rest = one_line(text).partition(" ")
-    tagged = owner is not None and name.removesuffix("さん") == owner and not rest[:1].isascii()
-    return rest if tagged else text
+    if not owner:
+        return text
+    tag = re.match(re.escape(owner) + _HONORIFIC + r"[\s、,:：]+(?=[^\x00-\x7f])", one_line(text))
+    return one_line(text)[tag.end() :] if tag else text
 
 
 def units(text: str) -> int:

@@ -403,3 +403,15 @@ def test_what_comes_after_the_minutes_are_frozen_is_not_half_recorded() -> None:
         assert len(closed.entries) == 2
 
     held(story, tap=tap)
+
+
+def test_an_agenda_item_is_not_reworded_by_its_number() -> None:
+    async def story(s: Sitting) -> None:
+        await s.start(agenda=["価格"])
+        await s.talk(("佐藤", "議題：価格"))
+        with pytest.raises(BadInput) as refused:
+            await s.meetings.revise(s.place, 1, "予算は350万円まで", s.person("佐藤"), s.click())
+        assert refused.value.key == "error.agenda_item"
+        assert [e.text for e in s.view.of(EntryKind.TOPIC)] == ["価格"]
+
+    held(story)

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.meeting.display import brief, display, fit, literal, one_line, share_out, shorten, units, visible
+from bot.meeting.display import (
+    brief,
+    display,
+    fit,
+    literal,
+    one_line,
+    share_out,
+    shorten,
+    task,
+    units,
+    visible,
+)
 from tests.minutes.made import NASTY
 
 ANY = st.text(st.characters(codec="utf-8"), max_size=300) | st.text(
@@ -121,3 +132,22 @@ def test_a_budget_is_shared_fairly(wanted: list[int], total: int) -> None:
 
 def test_units_are_utf16() -> None:
     assert units("a漢😀") == len("a漢😀".encode("utf-16-le")) // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "left"),
+    [
+        ("田中 見積を出す", "田中", "見積を出す"),
+        ("田中さん、見積を出す", "田中", "見積を出す"),
+        ("田中：見積を出す", "田中", "見積を出す"),
+        ("田中が見積を出す", "田中", "田中が見積を出す"),
+        ("田中 見積を出す", "佐藤", "田中 見積を出す"),
+        ("田中 見積を出す", None, "田中 見積を出す"),
+        ("Tom books the movers", "Tom", "Tom books the movers"),
+        ("田中", "田中", "田中"),
+    ],
+)
+def test_an_action_loses_the_tag_that_names_its_owner_and_nothing_else(
+    text: str, owner: str | None, left: str
+) -> None:
+    assert task(text, owner) == left
