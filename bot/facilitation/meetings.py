@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from bot.clock import Scheduler
-from bot.errors import BadInput, KetsugiError, NoMeeting, StageError
+from bot.errors import BadInput, NoMeeting, StageError
 from bot.facilitation import (
     attendance,
     chair,
@@ -123,9 +123,9 @@ class Meetings:
 
         try:
             return await reminders.run(self._core, self._rooms.get, owe)
-        except KetsugiError as error:
-            log_failure("reminders are looked at again in a minute", error)
-            return self._core.clock.now() + timedelta(minutes=1)
+        except Exception as error:  # the scheduler must never lose its step
+            log_failure("reminders are looked at again in ten minutes", error)
+            return self._core.clock.now() + timedelta(minutes=10)
 
     @property
     def count(self) -> int:

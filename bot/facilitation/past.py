@@ -32,9 +32,12 @@ ALIKE = 0.35  # share of the words; less than for an answer, since the values di
 async def step_past(core: Core, room: Room) -> None:
     """Every decision not yet looked at; what was pointed out stands in the outbox, so a second look says nothing."""
     for item in room.unchecked:
-        found = await _against(core, room, item)
-        if found is not None:
-            await _point_out(core, room, item, found)
+        try:
+            found = await _against(core, room, item)
+            if found is not None:
+                await _point_out(core, room, item, found)
+        except Exception as error:  # a hint is not worth a meeting that stands still
+            log_failure(f"decision {item.number} of meeting {room.id} was not held against past ones", error)
         room.checked.add(item.number)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from bot.errors import BadInput, NoMeeting
 from bot.facilitation import corrections
 from bot.facilitation.core import Core
+from bot.facilitation.erased import shown
 from bot.facilitation.past import link_of
 from bot.facilitation.requests import Person
 from bot.meeting import ledger as folding
@@ -81,7 +82,8 @@ class Records:
             meeting = await meetings.open_in(c, place.guild_id, place.channel_id) or await _closed(c, place)
             if meeting is None:
                 return None
-            return Record(meeting, folding.fold(await ledger.everything(c, meeting.id)))
+            view = folding.fold(await ledger.everything(c, meeting.id))
+            return Record(meeting, shown(view, meeting.language))
 
         found = await self._core.db.unit(work)
         if found is None:

@@ -19,9 +19,11 @@ from bot.meeting.model import Item, Persona
 from bot.stage import Outgoing
 from bot.store import dues, meetings
 from bot.store.engine import Connection
+from bot.supervision import log_failure
 
 HOUR = time(9, 0)
 LOOK_AGAIN = timedelta(hours=12)
+AFTER_TROUBLE = timedelta(minutes=10)
 LENGTH = 1500
 
 
@@ -36,18 +38,35 @@ async def run(
     ids = await core.db.unit(lambda c: dues.meetings_with_due(c, (now - timedelta(days=2)).date()))
     upcoming: list[datetime] = []
     for meeting_id in ids:
-        room = room_of(meeting_id) or await _read(core, meeting_id)
-        if room is None:
-            continue
-        for day, items in _days(room, await _carried_on(core, meeting_id)).items():
-            at = datetime.combine(day, HOUR, _zone(room))
-            if at > now:
-                upcoming.append(at)
-                continue
-            due = _is_today(room, day, now) and (room.meeting.closed_at or now) <= at
-            if due and await _remind(core, room, day, items, now):
-                owe(room)
+        try:
+            upcoming += await _look_at(core, meeting_id, room_of, owe, now)
+        except Exception as error:  # one meeting's trouble keeps no other team from its reminder
+            log_failure(f"actions of meeting {meeting_id} could not be recalled", error)
+            upcoming.append(now + AFTER_TROUBLE)
     return min([*upcoming, now + LOOK_AGAIN]) if upcoming else None
+
+
+async def _look_at(
+    core: Core,
+    meeting_id: int,
+    room_of: Callable[[int], Room | None],
+    owe: Callable[[Room], None],
+    now: datetime,
+) -> list[datetime]:
+    """Put what is due of one meeting; the moments still to come."""
+    room = room_of(meeting_id) or await _read(core, meeting_id)
+    if room is None:
+        return []
+    upcoming = []
+    for day, items in _days(room, await _carried_on(core, meeting_id)).items():
+        at = datetime.combine(day, HOUR, _zone(room))
+        if at > now:
+            upcoming.append(at)
+            continue
+        due = _is_today(room, day, now) and (room.meeting.closed_at or now) <= at
+        if due and await _remind(core, room, day, items, now):
+            owe(room)
+    return upcoming
 
 
 async def _read(core: Core, meeting_id: int) -> Room | None:
