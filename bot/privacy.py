@@ -36,6 +36,7 @@ from bot.store.engine import Connection
 from bot.supervision import log_failure
 
 TRIES = 3  # requests for one post before the caller is asked to come back
+TOO_OLD_S = 600.0
 IDLE_S = 30.0  # how long a generation under way is waited for
 LISTS = ("messages", "reactions", "entries", "corrections", "chaired")
 
@@ -228,6 +229,8 @@ class Privacy:
         try:
             await core.stage.edit(_place(meeting, post), post.message_id, fresh)
         except Refused as refused:
+            if refused.reason == "too_old":
+                raise Busy(TOO_OLD_S) from refused  # Discord limits such edits an hour: later it may be taken
             if refused.reason != "gone":
                 await self._remove(meeting, post)
 

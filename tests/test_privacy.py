@@ -133,3 +133,47 @@ def test_posts_that_may_not_be_removed_are_counted_and_the_meeting_is_erased(
         assert await sitting.app.db.unit(lambda c: ledger.everything(c, sitting.meeting_id)) == []
 
     held(story)
+
+
+def test_somebody_who_opted_out_and_addresses_the_bot_sees_a_sign_and_is_not_recorded() -> None:
+    async def story(sitting: Sitting) -> None:
+        await sitting.start()
+        assert sitting.app is not None
+        await sitting.app.privacy.opt_out(PLACE.guild_id, SUZUKI)
+        plain = await sitting.say("鈴木", SECRET)
+        asked = await sitting.say("鈴木", f"@アシスタント {SECRET}")
+        await asyncio.sleep(30)
+        shown = {m.message_id: m.reactions for m in sitting.world.channels[PLACE.channel_id]}
+        assert shown[asked] == {"🔕"}
+        assert shown[plain] == set()
+        assert SECRET not in await _everything(sitting)
+
+    held(story)
+
+
+def test_minutes_that_may_not_be_edited_for_now_stay_and_are_edited_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story(sitting: Sitting) -> None:
+        await sitting.start()
+        await sitting.talk(("鈴木", f"決定：{SECRET}"), ("佐藤", "決定：価格は980円"))
+        left = await sitting.close()
+        assert sitting.app is not None
+        stage = sitting.app.core.stage
+        real = stage.edit
+
+        async def too_old(*_: Any) -> None:
+            raise Refused("too_old")
+
+        monkeypatch.setattr(stage, "edit", too_old)
+        await sitting.app.privacy.erase_person(PLACE.guild_id, SUZUKI.id, SUZUKI)
+        (published,) = left.published
+        assert published in sitting.world.mine
+        monkeypatch.setattr(stage, "edit", real)
+        await sitting.app.privacy.settle()
+        assert published.post is not None
+        (file,) = published.post.files
+        assert SECRET not in file.content.decode()
+        assert "価格は980円" in file.content.decode()
+
+    held(story)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 
 from bot import phrases
+from bot.errors import StageError
 from bot.facilitation import closing, limits, pointing, recording
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_reaction
@@ -16,8 +18,10 @@ from bot.meeting.text import strip_invisible
 from bot.stage import Seen
 from bot.store import ledger, transcript
 from bot.store.engine import Connection
+from bot.supervision import log_failure
 
 CONFIRM, OBJECT = "✅", "❌"
+UNHEARD = "🔕"
 VOTES = {"👍": 1.0, "👎": -1.0}
 TYPING = timedelta(seconds=10)  # Discord repeats the event while somebody types
 
@@ -55,8 +59,10 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
     wish = closing.wish_in(room, message)
 
     async def work(c: Connection) -> Change:
-        if frozen(room) or await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
+        if frozen(room):
             return Change()
+        if await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
+            return Change(value=UNHEARD)
         new = recording.from_message(room.meeting, message, room.view, room.names)
         if not new and marks.correction(message.text) is not None:
             before = await transcript.recent(c, room.id, 30)
@@ -82,12 +88,25 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
         return change
 
     change = await core.commit(room, work, first=True)
+    if change.value == UNHEARD:
+        await _show_unheard(core, room, seen)
+        return
     if not change.value:
         return
     room.heard(message)
     room.note_pending(message, urgent=addressed(seen) is not None)
     closing.after_message(core, room, message)
     room.rearm()
+
+
+async def _show_unheard(core: Core, room: Room, seen: Seen) -> None:
+    """Somebody who opted out addressed the bot: a sign instead of silence, and nothing of it in any row."""
+    if addressed(seen) is None:
+        return
+    try:
+        await core.stage.react(room.place, seen.message_id, UNHEARD)
+    except StageError as error:
+        log_failure(f"no sign for somebody who opted out in meeting {room.id}", error, level=logging.INFO)
 
 
 def _beyond(room: Room) -> bool:
