@@ -12,7 +12,9 @@ import pytest
 from simcord.builders import ChannelHandle
 from simcord.results import ResponseMessage
 
+from bot.minutes.verify import faults
 from bot.phrases import t
+from bot.store import audit
 from tests.cogs.real import Product, product
 
 LANGUAGES = (("ja", "ja"), ("en", "en-US"))
@@ -73,6 +75,14 @@ def _name(attachment: Any) -> str:
 async def start(world: Product, channel: Any = None, **options: Any) -> None:
     await world.slash(world.chair, "meeting start", channel, **({"title": "定例", "minutes": 60} | options))
     await world.run(10)
+
+
+async def verified(world: Product) -> None:
+    """Every closed meeting holds against `ketsugi verify`."""
+    now = world.env.now()
+    for meeting_id in await world.app.db.unit(audit.meeting_ids):
+        found = await world.app.db.unit(lambda c, m=meeting_id: faults(c, m, now))  # type: ignore[misc]
+        assert not found, [str(fault) for fault in found]
 
 
 async def end(world: Product, channel: Any = None) -> None:
@@ -163,6 +173,7 @@ async def test_people_join_by_button_or_reaction_and_stand_in_the_minutes(
         there = [(p["name"], p["messages"]) for p in stored["document"]["attendance"]]
         assert there == [("sato", 1), ("suzuki", 0)]
         assert f"- suzuki{t('minutes.joined', language)}" in stored["text"]
+        await verified(world)
 
 
 @pytest.mark.parametrize(("language", "locale"), LANGUAGES)
@@ -264,6 +275,8 @@ async def test_what_was_left_open_is_carried_over_until_it_is_settled(
         await end(world)
         await start(world, title="まっさら", language=language, carry=False)
         assert "会場を予約する" not in shown(world)
+        await end(world)
+        await verified(world)
 
 
 @pytest.mark.parametrize(("language", "locale"), LANGUAGES)
@@ -363,6 +376,7 @@ async def test_a_decision_against_a_past_one_is_pointed_out_once_and_replaced_wh
             world.guest, "decisions search", query="価格" if language == "ja" else "price"
         )
         assert t("reply.found_replaced", language, number=1) in found
+        await verified(world)
         await start(world, title="Third", language=language)
         await world.say(world.guest, new)
         await world.run(30)
