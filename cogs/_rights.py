@@ -1,4 +1,4 @@
-"""Who may read which channel, as Discord states it at the moment of the act; where it is not certain, nobody."""
+"""Who may read which channel, as Discord states it at the moment of the act; where that is not certain, no."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _READ = ("view_channel", "read_message_history")
 def readable_channels(interaction: discord.Interaction[Any]) -> frozenset[int]:
     """Channels whose messages the caller can read.
 
-    Public threads and posts come with their channel; a private thread only where the caller is in it right now
-    (the command was given there) or manages threads.
+    Public threads and posts come with their channel; a private thread only where the caller is in it right
+    now (the command was given there) or manages threads.
     """
     guild, member = interaction.guild, interaction.user
     if guild is None or not isinstance(member, discord.Member):
@@ -36,8 +36,8 @@ def _reads(rights: discord.Permissions) -> bool:
 def readable_by_all(guild: discord.Guild, here: int, other: int) -> bool:
     """Whether everyone who reads channel `here` reads `other` too.
 
-    Certain only where both are one channel, where `other` is open to everybody and denied to none, or where both
-    have the same overwrites. Nothing else is worked out: roles change, and a wrong yes shows a secret.
+    Certain only where both are one channel, where `other` is open to everybody and denied to none, or where
+    both have the same overwrites. Nothing else is worked out: roles change, and a wrong yes shows a secret.
     """
     if here == other:
         return True

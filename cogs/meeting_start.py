@@ -136,7 +136,7 @@ async def _start(interaction: discord.Interaction[KetsugiBot], title: str, given
 
 
 def _parent(interaction: discord.Interaction[KetsugiBot]) -> int | None:
-    """The channel of a public thread or forum post: who reads it can read the meeting. Private threads: None."""
+    """The channel of a public thread or forum post, whose readers can read the meeting; else None."""
     channel = interaction.channel
     public = isinstance(channel, discord.Thread) and not channel.is_private()
     return channel.parent_id if isinstance(channel, discord.Thread) and public else None

@@ -200,7 +200,7 @@ def _agenda(meeting: Meeting, view: LedgerView, language: Language, now: datetim
 
 
 def _share(item: AgendaItem, share: float, here: Current | None, language: Language, now: datetime) -> str:
-    """Minutes of an item: used and planned for the one that is on, else its own; an even share goes without saying."""
+    """Used and planned minutes of the item that is on, else its own; an even share goes without saying."""
     if here is not None:
         used = max(0, int((now - here.began).total_seconds() // 60))
         key = "board.item_over" if used > share else "board.item_used"

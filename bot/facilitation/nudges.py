@@ -1,7 +1,7 @@
 """What the facilitator says unasked, in fixed words: moving on from an item, bringing in somebody quiet.
 
-Both keep to the budget of unprompted posts (SPEC 2.3) and stand in the outbox by keys, so that a restart knows
-what was said.
+Both keep to the budget of unprompted posts (SPEC 2.3) and stand in the outbox by keys, so that a restart
+knows what was said.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ ALIKE = 0.35  # share of the words; less than for an answer, since the values di
 
 
 async def step_past(core: Core, room: Room) -> None:
-    """Every decision not yet looked at; what was pointed out stands in the outbox, so a second look says nothing."""
+    """Every decision not yet looked at. What was pointed out stands in the outbox, so that it comes once."""
     for item in room.unchecked:
         try:
             found = await _against(core, room, item)

@@ -84,7 +84,7 @@ async def set_minutes(core: Core, room: Room, number: int, minutes: int | None) 
 
 
 async def take_up_next(core: Core, room: Room, by: Person, interaction_id: int) -> AgendaShown:
-    """The next item is on from now: a topic in the ledger, and a word in the room, since others do not see the
+    """The next item is on from now: a topic in the ledger, and a word in the room, where nobody else sees the
     command. BadInput where no item follows.
     """
     now = core.clock.now()

@@ -76,7 +76,7 @@ class Records:
         return await self._core.db.unit(work)
 
     async def latest(self, place: Place) -> Record:
-        """The channel's open meeting, else its last closed one; of a minutes thread the meeting it belongs to."""
+        """The channel's open meeting, else its last closed one; of a minutes thread the meeting it is of."""
 
         async def work(c: Connection) -> Record | None:
             meeting = await meetings.open_in(c, place.guild_id, place.channel_id) or await _closed(c, place)

@@ -1,6 +1,7 @@
-"""Actions are recalled once, on the day they are due at 9:00 of the team's time, in the channel they come from.
+"""Actions are recalled once, on their day at 9:00 of the team's time, in the channel they come from.
 
-Nothing is kept in memory: what is due is read from the ledgers of closed meetings, what was said from the outbox.
+Nothing is kept in memory: what is due is read from the ledgers of closed meetings, what was said from the
+outbox.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ LENGTH = 1500
 async def run(
     core: Core, room_of: Callable[[int], Room | None], owe: Callable[[Room], None]
 ) -> datetime | None:
-    """Put the reminders that are due, hand each room to `owe`, and return when to look again (None: nothing due).
+    """Put the reminders that are due, hand each room to `owe`; returns when to look again (None: never).
 
     `room_of` gives the room of a closed meeting that is in memory anyway.
     """

@@ -133,7 +133,7 @@ class Room:
         return participation.speak_from(self.meeting.activity, said, self.unprompted_at, people, start)
 
     def move_on_at(self) -> datetime | None:
-        """When moving on from the agenda item may be proposed; None where it was, or more is to be said first."""
+        """When moving on from the agenda item may be proposed; None where it was, or more must be said first."""
         at, budget = agenda.move_on_at(self.meeting, self.view), self._speak_from()
         here = agenda.current(self.meeting, self.view)
         if at is None or here is None or budget is None or self.one_person:

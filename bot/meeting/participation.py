@@ -123,8 +123,8 @@ def bring_in(
 ) -> tuple[int, datetime] | None:
     """Whom to bring in by name, and from when on: who has been quiet longest, where the others talk.
 
-    `quiet_since`: when each participant last spoke, joined, or the meeting began. `asked`: when each was brought
-    in. A quiet facilitator brings nobody in. Where all have been silent nobody is being left out.
+    `quiet_since`: when each participant last spoke, joined, or the meeting began. `asked`: when each was
+    brought in. A quiet facilitator brings nobody in. Where all have been silent nobody is being left out.
     """
     if activity is Activity.QUIET or len(quiet_since) < 2:
         return None
