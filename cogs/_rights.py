@@ -1,4 +1,4 @@
-"""Who may read which channel, as Discord states it at the moment of the act; where that is not certain, no."""
+"""Who may read which channel, as Discord states it at the moment of the act; what is not certain is no."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ def pieces(query: str) -> dict[str, float]:
 def rank(query: str, folded: Sequence[str], least: float = SURE) -> list[tuple[int, float]]:
     """(index, score) of the normalised texts that fit, best first; equal scores keep their order.
 
-    `least`: the share of the query's weight that a text must hold. Rare pieces count more; texts that hold the
-    whole query as it stands come first.
+    `least`: the share of the query's weight that a text must hold. Rare pieces count more; texts that hold
+    the whole query as it stands come first.
     """
     wanted = pieces(query)
     if not wanted:
