@@ -29,7 +29,7 @@ from bot.privacy import Privacy
 from bot.server_settings import Servers
 from bot.settings import OFFLINE, Settings
 from bot.stage import Stage
-from bot.store import archive, heartbeats, meta
+from bot.store import archive, heartbeats, meta, search
 from bot.store.archive import Swept
 from bot.store.engine import Connection, Database, random_salt
 from bot.store.heartbeats import Heartbeat
@@ -68,6 +68,7 @@ class App:
     async def open(self) -> None:
         """Lock and migrate the database, make the configured models ready. Raises StoreError, ConfigError."""
         await self.db.open()
+        await self.db.unit(search.catch_up)
         for model in self.models.values():
             if isinstance(model, GeminiModel):
                 await model.prepare()

@@ -73,6 +73,19 @@ async def index(c: AsyncConnection, meeting_id: int) -> int:
     return len(rows)
 
 
+async def catch_up(c: AsyncConnection) -> int:
+    """Index closed meetings with decisions that have no row yet (closed by an earlier version); how many."""
+    known = sa.exists().where(_decided.c.meeting_id == _meetings.c.id)
+    decided = sa.exists().where(
+        _entries.c.meeting_id == _meetings.c.id, _entries.c.kind == EntryKind.DECISION
+    )
+    query = sa.select(_meetings.c.id).where(_meetings.c.state == MeetingState.CLOSED, decided, ~known)
+    ids = (await c.execute(query)).scalars().all()
+    for meeting_id in ids:
+        await index(c, meeting_id)
+    return len(ids)
+
+
 async def reindex_erased(c: AsyncConnection, meeting_ids: Collection[int]) -> None:
     """After words were erased from ledgers: nothing of them stays findable."""
     for meeting_id in meeting_ids:

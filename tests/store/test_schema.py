@@ -214,6 +214,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "meta.get": lambda c, m: meta.get(c, "commands"),
     "archive.ledgers": lambda c, m: archive.ledgers(c, GUILD, [CHANNEL]),
     "search.index": lambda c, m: search.index(c, m),
+    "search.catch_up": lambda c, m: search.catch_up(c),
     "search.reindex_erased": lambda c, m: search.reindex_erased(c, [m]),
     "search.decisions": lambda c, m: search.decisions(c, GUILD, "価格", [CHANNEL], without=9),
     "search.one": lambda c, m: search.one(c, GUILD, m, 1),

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.meeting.model import EntryKind, Meeting, MeetingState, NewEntry, Origin
 from bot.store import archive, ledger, meetings, person, search
-from bot.store.engine import Database
+from bot.store.engine import MIGRATIONS, Database
 
 from .conftest import CHANNEL, GUILD, NOW, SATO, make_meeting
 
@@ -124,6 +127,34 @@ async def test_what_was_erased_is_not_found_and_stands_in_no_file(database: Data
     for path in database.path.parent.iterdir():
         assert secret.encode() not in path.read_bytes()
         assert "暗号".encode() not in path.read_bytes()
+
+
+async def test_meetings_closed_before_there_was_a_search_are_found_after_the_next_start(url: str) -> None:
+    def at(revision: str) -> None:
+        engine = sa.create_engine(url)
+        with engine.begin() as connection:
+            config = Config()
+            config.set_main_option("script_location", str(MIGRATIONS))
+            config.attributes["connection"] = connection
+            command.downgrade(config, revision)
+        engine.dispose()
+
+    database = Database(url)
+    await database.open()
+    meeting = await database.unit(lambda c: held(c, ["価格は980円"]))
+    await database.close()
+    at("0001")  # the layout before; its rows stay
+    database = Database(url)
+    await database.open()
+    assert await database.unit(lambda c: search.decisions(c, GUILD, "価格", [CHANNEL])) == []
+    assert await database.unit(search.catch_up) == 1
+    (found,) = await database.unit(lambda c: search.decisions(c, GUILD, "価格", [CHANNEL]))
+    assert (found.meeting_id, found.number) == (meeting.id, 1)
+    assert await database.unit(search.catch_up) == 0
+    read = await database.unit(lambda c: meetings.get(c, meeting.id))
+    assert read is not None
+    assert read.agenda_minutes == ()
+    await database.close()
 
 
 async def test_an_erased_meeting_leaves_nothing_to_find(database: Database) -> None:
