@@ -17,6 +17,7 @@ _JA_NAME = (
 )
 _BRACKETED = re.compile(r"[(（\[【]([^()（）\[\]【】]{1,40})[)）\]】]\s*[。.]?\s*$")
 _TRAILING = re.compile(r"(?:^|\s)(?:[-–—→]+|/{2})\s*([^\s].{0,30}?)\s*[。.]?\s*$")
+_BEFORE_DATE = re.compile(r"\u3000|\s+(?=[\d０-９]|期限|締切|〆|due\b|by\b)", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s\u3000、,:：;；（(→「]|$")
 
 
@@ -83,14 +84,16 @@ def _labelled(text: str, books: Sequence[Words], names: Sequence[str]) -> str | 
     match = re.search(
         rf"(?:^|[\s\u3000(（\[【、,;-])(?:{label})\s*[:：]\s*([^()（）\[\]【】、,;。]+)", text, re.IGNORECASE
     )
-    return _known(match[1].strip().split("\u3000")[0], books, names) if match else None
+    return _known(_BEFORE_DATE.split(match[1].strip(), maxsplit=1)[0], books, names) if match else None
 
 
 def _trailing(text: str, books: Sequence[Words], names: Sequence[str]) -> str | None:
     for pattern in (_BRACKETED, _TRAILING):
         match = pattern.search(text)
-        if match and _is_name(match[1].strip(), books, names):
-            return _known(match[1].strip(), books, names)
+        # "(佐藤、12月5日まで)": of what stands there together one part may be the name.
+        for part in re.split(r"\s*[、,，;；]\s*", match[1].strip()) if match else ():
+            if _is_name(part, books, names):
+                return _known(part, books, names)
     mention = re.search(rf"(?:^|[\s\u3000])({_MENTION})\s*[。.!]?\s*$", text)
     if mention:
         return _known(mention[1], books, names)
