@@ -1,15 +1,15 @@
 """One exception tree.
 
-    KetsugiError                      anything of ours
-    ├── UserError(key, **values)      meant for a person: a phrase key, shown in the reader's language
-    │   ├── BadInput                  what was entered cannot be used; says what to do
-    │   ├── NotAllowed                rights are missing at the moment of the act
-    │   ├── NoMeeting                 the channel has no open meeting
-    │   └── AlreadyOpen               the channel has one already
-    ├── ConfigError(text)             start-up cannot go on; one line that says what to do
-    ├── StoreError                    the database cannot be used as it is
-    ├── ModelError                    a provider gave nothing usable (see subclasses in models.base)
-    └── StageError                    Discord refused or may have refused (see subclasses in bot.stage)
+KetsugiError                      anything of ours
+├── UserError(key, **values)      meant for a person: a phrase key, shown in the reader's language
+│   ├── BadInput                  what was entered cannot be used; says what to do
+│   ├── NotAllowed                rights are missing at the moment of the act
+│   ├── NoMeeting                 the channel has no open meeting
+│   └── AlreadyOpen               the channel has one already
+├── ConfigError(text)             start-up cannot go on; one line that says what to do
+├── StoreError                    the database cannot be used as it is
+├── ModelError                    a provider gave nothing usable (see subclasses in models.base)
+└── StageError                    Discord refused or may have refused (see subclasses in bot.stage)
 """
 
 from __future__ import annotations

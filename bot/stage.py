@@ -94,7 +94,9 @@ class Refused(StageError):
     reason: "gone" (10003, 10004, 10008), "forbidden" (50001, 50013), "locked" (160005), "too_old" (30046), "invalid".
     """
 
-    def __init__(self, reason: Literal["gone", "forbidden", "locked", "too_old", "invalid"], detail: str = "") -> None:
+    def __init__(
+        self, reason: Literal["gone", "forbidden", "locked", "too_old", "invalid"], detail: str = ""
+    ) -> None:
         super().__init__(f"{reason} {detail}".strip())
         self.reason = reason
 

@@ -23,13 +23,17 @@ ROOT = Path(__file__).resolve().parent.parent
     ids=lambda command: " ".join(command),
 )
 def test_check(command: list[str]) -> None:
-    done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_import_contracts() -> None:
     program = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -38,14 +42,30 @@ def test_the_top_level_is_fixed() -> None:
     if listed.returncode != 0:
         pytest.skip("not a git checkout")
     top = {line.split("/")[0] for line in listed.stdout.splitlines()}
-    allowed = {"pyproject.toml", "README.md", "bot", "cogs", "tests", "data", "docs", "CHANGELOG.md", "constraints.txt"}
+    allowed = {
+        "pyproject.toml",
+        "README.md",
+        "bot",
+        "cogs",
+        "tests",
+        "data",
+        "docs",
+        "CHANGELOG.md",
+        "constraints.txt",
+    }
     assert {name for name in top if not name.startswith(".")} <= allowed
 
 
 def test_every_dependency_is_pinned() -> None:
-    pins = {re.split(r"==", line)[0].lower().replace("_", "-") for line in (ROOT / "constraints.txt").read_text().split()}
+    pins = {
+        re.split(r"==", line)[0].lower().replace("_", "-")
+        for line in (ROOT / "constraints.txt").read_text().split()
+    }
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
+    wanted = [
+        *project["dependencies"],
+        *(d for extra in project["optional-dependencies"].values() for d in extra),
+    ]
     names = {re.split(r"[\[<>=~ ;]", d)[0].lower().replace("_", "-") for d in wanted} - {"ketsugi"}
     assert names <= pins
 

@@ -134,7 +134,7 @@ class Meetings:
     # ------------------------------------------------------------------ start and end
 
     async def start(self, request: StartRequest) -> Meeting:
-        """Raises BadInput, NotAllowed, AlreadyOpen, or BadInput("error.cannot_post") where the kickoff cannot be posted."""
+        """Raises BadInput (also where the kickoff cannot be posted), NotAllowed, AlreadyOpen."""
         core = self._core
         settings = await core.db.unit(lambda c: opening.allow(c, core, request))
         language: Language = settings.language or self._default_language

@@ -15,7 +15,7 @@ from bot.store.engine import Connection
 
 
 async def point_out(c: Connection, room: Room, change: Change, now: datetime) -> None:
-    """One post for each decision that `change` brings into conflict; it names both sides and asks people to settle it."""
+    """One post for each decision that `change` brings into conflict: both sides, and a request to settle it."""
     if not change.entries:
         return
     before, after = room.view, room.preview(change.entries)

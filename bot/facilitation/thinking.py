@@ -67,7 +67,6 @@ class Thought:
         self.generated = core.generator.recheck(self.call, self.generated)
         return self.generated.text, self.generated.source.value
 
-
     def forget_if_erased(self) -> None:
         """Somebody was erased since this was read: nothing of it is stored or said, for it may repeat them."""
         if self.era == self.room.era:

@@ -93,8 +93,9 @@ class _Try:
 
 
 class Generator:
-    """`model_for` picks the model of a call (by its route and its meeting's server); `on_broken(rule or "model", error)` hears of every unforeseen
-    error.
+    """`model_for` picks the model of a call, by its route and its meeting's server.
+
+    `on_broken(rule or "model", error)` hears of every unforeseen error.
     """
 
     def __init__(

@@ -149,10 +149,9 @@ def _quiet(state: RoomState) -> Step | None:
     meeting = state.meeting
     after_end = max(state.last_human_at, meeting.planned_end) + QUIET_AFTER_END
     before_end = state.last_human_at + QUIET_BEFORE_END
-    if before_end < meeting.planned_end:
-        if meeting.quiet_asked_at is None:
-            return Step(StepKind.QUIET_ASK, before_end)
-        # Asked once already: nothing but the planned end is waited for.
+    # Asked once already: nothing but the planned end is waited for.
+    if before_end < meeting.planned_end and meeting.quiet_asked_at is None:
+        return Step(StepKind.QUIET_ASK, before_end)
     return Step(StepKind.QUIET_CLOSE, after_end)
 
 

@@ -18,7 +18,8 @@ Out = TypeVar("Out", bound=BaseModel)
 class Prompt:
     """What a provider is sent: stable text first, so that its caching works (SPEC 4).
 
-    `system` and `stable` do not change between the turns of a meeting; `ledger` grows; `history` moves; `clock` is last.
+    `system` and `stable` do not change between the turns of a meeting; `ledger` grows; `history` moves; `clock` comes
+    last.
     `note` is the fenced application note of a rephrase, empty on the first attempt.
     """
 
@@ -31,7 +32,9 @@ class Prompt:
     note: str = ""
 
     def user_text(self) -> str:
-        return "\n\n".join(p for p in (self.stable, self.ledger, self.history, self.task, self.clock, self.note) if p)
+        return "\n\n".join(
+            p for p in (self.stable, self.ledger, self.history, self.task, self.clock, self.note) if p
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,8 @@ class ProviderError(ModelError):
     "truncated", "invalid" (no JSON of the asked type).
     """
 
-    def __init__(self, kind: str, detail: str = "", usage: Usage | None = None, version: str = "",
-                 latency_ms: int = 0) -> None:
+    def __init__(
+        self, kind: str, detail: str = "", usage: Usage | None = None, version: str = "", latency_ms: int = 0
+    ) -> None:
         super().__init__(f"{kind}: {detail}" if detail else kind)
         self.kind, self.usage, self.version, self.latency_ms = kind, usage or Usage(), version, latency_ms

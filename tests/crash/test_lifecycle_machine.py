@@ -6,8 +6,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.crash.machine import Lifecycle
 
+# Three classes with a third of the lives each, so that several processes can share them.
 Lifecycle.TestCase.settings = settings(
-    max_examples=300,
+    max_examples=100,
     stateful_step_count=10,
     deadline=None,
     database=None,
@@ -16,5 +17,13 @@ Lifecycle.TestCase.settings = settings(
 )
 
 
-class TestLifecycle(Lifecycle.TestCase):  # type: ignore[name-defined,misc]
+class TestLivesOne(Lifecycle.TestCase):  # type: ignore[name-defined,misc]
+    pass
+
+
+class TestLivesTwo(Lifecycle.TestCase):  # type: ignore[name-defined,misc]
+    pass
+
+
+class TestLivesThree(Lifecycle.TestCase):  # type: ignore[name-defined,misc]
     pass

@@ -101,7 +101,9 @@ def serving(double: Facilitator) -> Iterator[str]:
     [{}, {"429": 0.1, "500": 0.05, "truncate": 0.1, "blocked": 0.05, "empty": 0.02}],
     ids=["no faults", "faults"],
 )
-def test_a_japanese_meeting(faults: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_japanese_meeting(
+    faults: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     double = Facilitator(faults, seed=3)
     out = tmp_path / "out.jsonl"
     with serving(double) as url:
