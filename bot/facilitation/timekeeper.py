@@ -125,10 +125,21 @@ async def step_quiet_ask(core: Core, room: Room) -> None:
     async def work(c: Connection) -> Change:
         change = Change(meeting=await meetings.update(c, room.id, quiet_asked_at=now))
         post = Outgoing(text, Persona.FACILITATOR, room.meeting.language, meeting_id=room.id)
-        change.posts |= await put_post(c, room, "quiet_ask", post, now=now, route=Route.TURN, source="fixed")
+        change.posts |= await put_post(
+            c,
+            room,
+            "quiet_ask",
+            post,
+            now=now,
+            route=Route.TURN,
+            source="fixed",
+            facts={"unprompted": room.human_count},
+        )
         return change
 
     await core.commit(room, work)
+    # Asked for or not, it is a post: the next unprompted one waits its turn (SPEC 2.3).
+    room.unprompted_at, room.unprompted_count = now, room.human_count
 
 
 async def step_quiet_close(core: Core, room: Room) -> None:

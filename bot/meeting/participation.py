@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.meeting.model import Activity, Message, Speaker
@@ -111,8 +111,22 @@ def speak_from(
     return start if last_unprompted is None else last_unprompted + timedelta(seconds=seconds + 1)
 
 
-ASKED_AGAIN = timedelta(minutes=10)  # one person is brought in at most once in this time
-ASKED_IN_VAIN = 2  # then they are left alone until they speak
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """`in_vain`: how often somebody is asked before they speak; `again`: from one asking of them to the next;
+    `spacing`: between askings of anybody."""
+
+    in_vain: int
+    again: timedelta
+    spacing: timedelta
+
+
+# Once per person per 10 minutes is the most there may be; in replayed calls, where people speak now and then, that
+# reads like a roll call, so only an active facilitator does it.
+_MANNERS = {
+    Activity.NORMAL: _Manner(in_vain=1, again=timedelta(minutes=45), spacing=timedelta(minutes=15)),
+    Activity.ACTIVE: _Manner(in_vain=2, again=timedelta(minutes=10), spacing=timedelta(0)),
+}
 
 
 def bring_in(
@@ -128,11 +142,14 @@ def bring_in(
     """
     if activity is Activity.QUIET or len(quiet_since) < 2:
         return None
+    manner = _MANNERS[activity]
+    latest = max((moment for moments in asked.values() for moment in moments), default=None)
     due: list[tuple[datetime, int]] = []
     for person, since in quiet_since.items():
-        later = [moment for moment in asked.get(person, ()) if moment > since]
-        if len(later) < ASKED_IN_VAIN:
-            due.append((max([since + QUIET_AFTER, *(moment + ASKED_AGAIN for moment in later)]), person))
+        before = asked.get(person, ())
+        if sum(moment > since for moment in before) < manner.in_vain:
+            spaced = () if latest is None else (latest + manner.spacing,)
+            due.append((max([since + QUIET_AFTER, *(m + manner.again for m in before), *spaced]), person))
     if not due:
         return None
     at, person = min(due)

@@ -22,11 +22,10 @@ from simcord.http.client import FakeHTTPClient, FakeWebhookAdapter
 
 from bot.meeting.model import Language
 from bot.rehearsal.faults import Faults
+from bot.rehearsal.timing import IDLE_S
 
 NONCE_S = 300.0  # "a few minutes" in Discord's documentation
 HANG_S = 600.0  # far beyond any limit the bot sets itself
-# simcord polls this often while the bot works; its own 0.05 makes 40 messages take 4.7 s instead of 1.8.
-IDLE_S = 0.001
 LOCALES: dict[Language, str] = {"ja": "ja", "en": "en-US"}
 
 Request = Callable[..., Awaitable[Any]]
