@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from bot import phrases
+from bot.facilitation.addressing import addresses_assistant
 from bot.facilitation.core import Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import Room
@@ -37,10 +38,6 @@ def standing(view: LedgerView, language: str) -> str:
             )
             lines.extend(f"#{i.number} {brief(i.text, LINE)}" for i in items[-SHOWN:])
     return "\n".join(lines) or phrases.t("fixed.ask.nothing", language)
-
-
-def addresses_assistant(message: Message) -> bool:
-    return any(replies.addressed(message.text, phrases.words(language)) for language in LANGUAGES)
 
 
 def asks_for_minutes(message: Message) -> bool:

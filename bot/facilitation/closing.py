@@ -7,8 +7,8 @@ from datetime import datetime
 
 from bot import phrases
 from bot.assistant import answers
-from bot.assistant.answers import addresses_assistant
 from bot.errors import BadInput, NotAllowed
+from bot.facilitation.addressing import addresses_assistant
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.readback import read_back
@@ -57,8 +57,7 @@ async def begin(c: Connection, room: Room, *, by: int | None, quote: str | None,
 
 
 def cut_short(room: Room) -> None:
-    for deadline in room.deadlines:
-        deadline.shorten(TURN_AFTER_WISH_S)
+    room.hurry(TURN_AFTER_WISH_S)
 
 
 async def on_message(
@@ -238,10 +237,10 @@ async def step_read_back(core: Core, room: Room) -> None:
             {MeetingState.CLOSING},
             MeetingState.READ_BACK,
             close_at=close_at,
-            cursor=thought.read_to,
+            cursor=thought.cursor,
         )
         if moved is None:  # called off meanwhile; what was read stays recorded
-            change.meeting = await meetings.update(c, room.id, cursor=thought.read_to)
+            change.meeting = await meetings.update(c, room.id, cursor=thought.cursor)
             return change
         change.meeting = moved
         view = room.preview(change.entries)

@@ -23,6 +23,7 @@ from bot.supervision import log_failure
 CONFIRM, OBJECT = "✅", "❌"
 UNHEARD = "🔕"
 VOTES = {"👍": 1.0, "👎": -1.0}
+HURRY_S = 8.0  # what a generation under way may still take once somebody waits for an answer
 TYPING = timedelta(seconds=10)  # Discord repeats the event while somebody types
 
 
@@ -95,6 +96,8 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
         return
     room.heard(message)
     room.note_pending(message, urgent=addressed(seen) is not None)
+    if addressed(seen) is not None:
+        room.hurry(HURRY_S)
     closing.after_message(core, room, message)
     room.rearm()
 

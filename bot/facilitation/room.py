@@ -10,6 +10,7 @@ from bot import phrases
 from bot.clock import Deadline
 from bot.errors import StoreError
 from bot.facilitation import carry
+from bot.facilitation.addressing import waits_for_answer
 from bot.facilitation.clashes import ConflictMemo, with_conflicts
 from bot.facilitation.core import Change, Core
 from bot.facilitation.erased import shown
@@ -45,6 +46,7 @@ class Room:
     keys: set[str] = field(default_factory=set)  # outbox keys that exist
     fired: set[tuple[datetime, int]] = field(default_factory=set)
     pending: Pending | None = None
+    handled_to: int = 0  # newest message that a turn has dealt with, whether or not a model could read it
     assist: list[str] = field(
         default_factory=list
     )  # outbox keys of posts whose hand-off waits for the assistant
@@ -229,8 +231,11 @@ class Room:
             )
         unread = await transcript.after(c, self.id, self.meeting.cursor)
         self.pending = None
+        turns = [int(key.removeprefix("turn:")) for key in self.keys if key.startswith("turn:")]
+        self.handled_to = max([self.handled_to, self.meeting.cursor, *turns])
         for message in unread:
-            self.note_pending(message, urgent=False)
+            if message.message_id > self.handled_to:
+                self.note_pending(message, urgent=waits_for_answer(message))
         if self.meeting.state is MeetingState.READ_BACK:
             await self._recount_substance(c)
         return any(p.state == "pending" for p in posts)
@@ -255,12 +260,18 @@ class Room:
         """The ledger as it will be once `added` is committed."""
         return self._folded([*self.entries, *added]) if added else self.view
 
+    def hurry(self, seconds: float) -> None:
+        """Let the generations under way end within `seconds`: somebody waits for what comes after them."""
+        for deadline in self.deadlines:
+            deadline.shorten(seconds)
+
     def after_turn(self, read_to: int, newer: list[Message] | None = None) -> None:
         """The burst up to `read_to` is handled; what came in meanwhile waits for the next turn."""
         self.pending = None
+        self.handled_to = max(self.handled_to, read_to)
         for message in newer or ():
             if message.message_id > read_to:
-                self.note_pending(message, urgent=False)
+                self.note_pending(message, urgent=waits_for_answer(message))
 
     def heard(self, message: Message) -> None:
         """Count a newly stored message."""

@@ -49,6 +49,7 @@ class Thought:
     generated: Generated
     unread: tuple[Message, ...] = ()
     read_to: int = 0
+    gap: bool = False  # older messages than those it saw have not been read
     entries: list[NewEntry] = field(default_factory=list)
     generation_id: int | None = None
     era: int = 0
@@ -60,6 +61,12 @@ class Thought:
     @property
     def output_wish(self) -> str | None:
         return self.output.wish_quote if self.output is not None else None
+
+    @property
+    def cursor(self) -> int:
+        """How far the room has been read for entries after this: no further where no valid answer came, or where
+        older messages still wait."""
+        return self.room.meeting.cursor if self.generated.output is None or self.gap else self.read_to
 
     def final(self, core: Core) -> tuple[str | None, str]:
         """Step 6, at posting: the text against the room as it is now, and where it came from."""
@@ -94,18 +101,29 @@ class Material:
     reactions: tuple[str, ...] = ()  # emojis that people put on the facilitator's last post
     era: int = 0
     unheard: frozenset[int] = frozenset()  # people who opted out: no model sees what they said before
+    gap: bool = False  # `unread` is the newest part of a longer backlog
 
 
-async def material(core: Core, room: Room, limit: int = HISTORY) -> Material:
+async def material(core: Core, room: Room, *, oldest: bool = False) -> Material:
+    """What a generation is about, read in one unit.
+
+    Of a backlog that no model has read (a provider gave nothing for long) a turn takes the newest part, so that
+    who speaks now is heard; catching up before the minutes takes the `oldest` first.
+    """
+    now = core.clock.now()
+
     async def work(c: Connection) -> Material:
-        await core.policy.count(c, room.meeting.guild_id, core.clock.now())
+        await core.policy.count(c, room.meeting.guild_id, now)
         era = room.era
         unheard = await transcript.opted_out_of(c, room.meeting.guild_id, room.speakers)
-        unread = await transcript.after(c, room.id, room.meeting.cursor, UNREAD_AT_ONCE)
+        unread = await transcript.after(c, room.id, room.meeting.cursor, UNREAD_AT_ONCE + 1)
+        gap = len(unread) > UNREAD_AT_ONCE and not oldest
+        newest = await transcript.recent(c, room.id, HISTORY)
+        if gap:
+            unread = newest[-UNREAD_AT_ONCE:]
+        unread = unread[:UNREAD_AT_ONCE]
         last = unread[-1].message_id if unread else None
-        recent = [
-            m for m in await transcript.recent(c, room.id, limit) if last is None or m.message_id <= last
-        ]
+        recent = [m for m in newest if last is None or m.message_id <= last]
         own = await outbox.recent_own(c, room.id, 40)
         known = {m.message_id for m in recent}
         lines: list[Message | OwnPost] = [*recent, *(m for m in unread if m.message_id not in known), *own]
@@ -116,7 +134,7 @@ async def material(core: Core, room: Room, limit: int = HISTORY) -> Material:
         asked = _last_words(own)
         found = await transcript.reactions(c, room.id, asked.message_id) if asked else []
         reactions = tuple(emoji for who, _, emoji, _ in found if who not in unheard)
-        return Material(tuple(unread), tuple(lines), tuple(own), reactions, era, unheard)
+        return Material(tuple(unread), tuple(lines), tuple(own), reactions, era, unheard, gap)
 
     return await core.db.unit(work)
 
@@ -212,6 +230,7 @@ async def think(
     finally:
         room.deadlines.discard(deadline)
     thought = Thought(room, route, now, call, generated, stuff.unread, era=stuff.era)
+    thought.gap = stuff.gap
     thought.read_to = stuff.unread[-1].message_id if stuff.unread else room.meeting.cursor
     if extract:
         thought.entries = grounded(room, thought)

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from datetime import datetime
 
 from bot import phrases
 from bot.assistant import answers
 from bot.facilitation import closing, pointing, recording
+from bot.facilitation.addressing import addresses_facilitator, waits_for_answer
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post, put_reaction
 from bot.facilitation.room import Room
-from bot.facilitation.thinking import Material, Thought, material, record, think
+from bot.facilitation.thinking import POSTING_S, Material, Thought, material, record, think
 from bot.guard.table import hand_off
 from bot.meeting import participation, replies
 from bot.meeting.model import LANGUAGES, MeetingState, Message, Persona, Route
 from bot.meeting.schedule import ALONE_FROM
 from bot.meeting.text import fold, squeeze
-from bot.stage import BOT_NAME, Outgoing
+from bot.stage import Outgoing
 from bot.store import meetings, transcript
 from bot.store.engine import Connection
 
-_MENTION = re.compile(rf"(?<![a-z0-9._%+-])@\s?{BOT_NAME.lower()}(?![a-z0-9_-])")
+AT_LEAST_S = 5.0  # for an answer, however long the message has waited (it may be from before a restart)
 OVERTAKEN = 3  # an unprompted draft that so many newer messages have overtaken is dropped (SPEC 2.3)
-
-
-def addresses_facilitator(message: Message) -> bool:
-    """A mention of the bot (cogs write it as @Ketsugi). A reply is talk like any other: it may be an answer."""
-    return bool(_MENTION.search(fold(message.text)))
 
 
 async def step_turn(core: Core, room: Room) -> None:
@@ -36,21 +31,34 @@ async def step_turn(core: Core, room: Room) -> None:
     if not stuff.unread:
         room.pending = None
         return
-    to_facilitator = [m for m in stuff.unread if addresses_facilitator(m)]
+    to_facilitator = [m for m in stuff.unread if m.message_id > room.handled_to and addresses_facilitator(m)]
+    seconds = _seconds_left(core, room, stuff)
     thought, *replied = await asyncio.gather(
-        _facilitator(core, room, stuff, to_facilitator[-1] if to_facilitator else None),
-        *answers.for_waiting(core, room, stuff),
+        _facilitator(core, room, stuff, to_facilitator[-1] if to_facilitator else None, seconds),
+        *answers.for_waiting(core, room, stuff, seconds),
     )
     await _settle(core, room, thought, replied, addressed=bool(to_facilitator))
 
 
-async def _facilitator(core: Core, room: Room, stuff: Material, addressed_by: Message | None) -> Thought:
+def _seconds_left(core: Core, room: Room, stuff: Material) -> float | None:
+    """What is left of the time that whoever waits longest may be kept waiting; None where nobody waits."""
+    waiting = [m.at for m in stuff.unread if m.message_id > room.handled_to and waits_for_answer(m)]
+    if not waiting:
+        return None
+    waited = (core.clock.now() - min(waiting)).total_seconds()
+    return max(AT_LEAST_S, core.limits.deadline_s - POSTING_S - waited)
+
+
+async def _facilitator(
+    core: Core, room: Room, stuff: Material, addressed_by: Message | None, seconds: float | None
+) -> Thought:
     return await think(
         core,
         room,
         Route.TURN,
         stuff=stuff,
         addressed_by=addressed_by,
+        seconds=seconds,
         may_be_silent=addressed_by is None,
         fallback=phrases.t("fixed.turn.addressed", room.meeting.language) if addressed_by else None,
         judge_repetition=addressed_by is None,
@@ -74,7 +82,7 @@ async def _settle(
         change.meeting = await meetings.update(
             c,
             room.id,
-            cursor=thought.read_to,
+            cursor=thought.cursor,
             **_phase(thought),
         )
         if wish is not None and room.meeting.state is MeetingState.OPEN:

@@ -36,8 +36,8 @@ class StepKind(StrEnum):
     OPENING = "opening"
     ASSIST = "assist"
     PAST = "past"
-    TURN = "turn"
     NOTICE = "notice"
+    TURN = "turn"
     MOVE_ON = "move_on"
     BRING_IN = "bring_in"
     QUIET_ASK = "quiet_ask"
@@ -200,7 +200,13 @@ def next_step(state: RoomState, now: datetime) -> Step | None:
     if state.board_at is not None:
         steps.append(Step(StepKind.BOARD, state.board_at))
     steps.extend(step for step in _by_state(state, now) if step is not None)
+
+    def rank(step: Step) -> int:
+        # A notice comes before the next burst of talk, but not before somebody who waits for an answer.
+        urgent = step.kind is StepKind.TURN and state.pending_urgent
+        return PRIORITY[StepKind.ASSIST if urgent else step.kind]
+
     due = [step for step in steps if step.at <= now]
     if due:
-        return min(due, key=lambda step: PRIORITY[step.kind])
-    return min(steps, key=lambda step: (step.at, PRIORITY[step.kind]), default=None)
+        return min(due, key=rank)
+    return min(steps, key=lambda step: (step.at, rank(step)), default=None)

@@ -59,8 +59,9 @@ class Written:
 async def _catch_up(core: Core, room: Room) -> None:
     """Everything not yet read for entries, in parts that fit; each part's entries and cursor in one transaction."""
     started = core.clock.now()
+    failed_at: int | None = None
     while True:
-        stuff = await material(core, room)
+        stuff = await material(core, room, oldest=True)
         if not stuff.unread:
             return
         part = replace(stuff, history=stuff.unread)
@@ -76,9 +77,14 @@ async def _catch_up(core: Core, room: Room) -> None:
             seconds=max(1.0, min(CATCH_UP_S, left)),
         )
 
-        async def work(c: Connection, thought: Thought = thought) -> Change:
+        # A part that gave nothing is tried once more; marks and what people recorded by hand are in the ledger already.
+        again = thought.generated.output is None and failed_at != thought.read_to
+        failed_at = thought.read_to if again else None
+        cursor = room.meeting.cursor if again else thought.read_to
+
+        async def work(c: Connection, thought: Thought = thought, cursor: int = cursor) -> Change:
             change = await record(c, room, thought)
-            change.meeting = await meetings.update(c, room.id, cursor=thought.read_to)
+            change.meeting = await meetings.update(c, room.id, cursor=cursor)
             return change
 
         await core.commit(room, work)
