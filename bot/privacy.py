@@ -20,11 +20,10 @@ from bot.facilitation.erased import shown
 from bot.facilitation.meetings import Meetings
 from bot.facilitation.requests import Person
 from bot.facilitation.room import Room
-from bot.facilitation.steps import board_now
+from bot.facilitation.showing import board_now, link
 from bot.meeting.ledger import fold
 from bot.meeting.model import Language, Meeting, MeetingState
 from bot.minutes import document as documents
-from bot.minutes.draft import link
 from bot.minutes.message import minutes_outgoing
 from bot.minutes.render import render
 from bot.minutes.schema import Attendee

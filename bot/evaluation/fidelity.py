@@ -22,13 +22,14 @@ from bot.evaluation import asking, cases
 from bot.evaluation.gold import Gold, Score, score
 from bot.facilitation.core import Core
 from bot.facilitation.room import Room
+from bot.facilitation.showing import link
 from bot.facilitation.thinking import Material, scene_of
 from bot.guard.model import Attempt, Source
 from bot.meeting.figures import unsupported
 from bot.meeting.model import EntryKind, LedgerView, Message, Route, Scene
 from bot.meeting.names import unknown_names
 from bot.minutes import document as documents
-from bot.minutes.draft import PROSE_S, link, prose_text
+from bot.minutes.draft import PROSE_S, prose_text
 from bot.minutes.render import render
 from bot.models.base import Model, Prompt, ProviderError, Request, Usage
 from bot.phrases import DATA

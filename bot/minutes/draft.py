@@ -16,6 +16,7 @@ from bot import phrases
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import KEY_MINUTES, Room
+from bot.facilitation.showing import link, step_board
 from bot.facilitation.thinking import Thought, clock_facts, facts, material, record, record_texts, think
 from bot.guard.model import Candidate, Rule, Source
 from bot.guard.table import rules_for
@@ -38,6 +39,7 @@ async def step_draft(core: Core, room: Room) -> None:
     """Catch up, write, freeze. A crash anywhere before the last transaction starts it again; nothing is posted yet."""
     started = core.clock.now()
     await _catch_up(core, room)
+    await _show(core, room, "post.progress_writing")
     left = core.limits.minutes_deadline_s - (core.clock.now() - started).total_seconds()
     written = await _prose(core, room, max(2.0, min(PROSE_S, left - 5)))
     if room.holding:
@@ -88,8 +90,14 @@ async def _catch_up(core: Core, room: Room) -> None:
             return change
 
         await core.commit(room, work)
-        room.progress = phrases.t("post.progress_reading", room.meeting.language)
-        room.board_dirty = True
+        await _show(core, room, "post.progress_reading")
+
+
+async def _show(core: Core, room: Room, phrase: str) -> None:
+    """People see how far the minutes are (SPEC 3: up to 120 s, with visible progress)."""
+    room.progress = phrases.t(phrase, room.meeting.language)
+    if room.unreachable is None:
+        await step_board(core, room)
 
 
 async def _prose(core: Core, room: Room, seconds: float) -> Written:
@@ -223,10 +231,6 @@ async def _freeze(core: Core, room: Room, written: Written) -> None:
 
     await core.commit(room, work)
     room.draft_done = True
-
-
-def link(guild_id: int, channel_id: int, message_id: int) -> str:
-    return f"https://discord.com/channels/{guild_id}/{channel_id}/{message_id}"
 
 
 async def attendees(c: Connection, room: Room) -> tuple[Speaker, ...]:

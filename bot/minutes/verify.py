@@ -18,12 +18,12 @@ from bot.facilitation.clashes import ConflictMemo, with_conflicts
 from bot.facilitation.delivery import outgoing_of
 from bot.facilitation.erased import shown
 from bot.facilitation.room import KEY_MINUTES
+from bot.facilitation.showing import link
 from bot.meeting.ledger import fold
 from bot.meeting.model import Entry, Meeting, MeetingState, Message, Origin
 from bot.meeting.text import squeeze
 from bot.minutes import document as documents
 from bot.minutes.coverage import covers
-from bot.minutes.draft import link
 from bot.minutes.message import FILE
 from bot.minutes.seal import SEAL, erratum_rows, seal
 from bot.store import audit, ledger, meetings, minutes, outbox, servers
