@@ -145,12 +145,12 @@ def _turn(state: RoomState) -> Step | None:
     return Step(StepKind.TURN, min(last + QUIET, first + BURST))
 
 
-def _quiet(state: RoomState) -> Step | None:
+def _quiet(state: RoomState, now: datetime) -> Step:
     meeting = state.meeting
     after_end = max(state.last_human_at, meeting.planned_end) + QUIET_AFTER_END
     before_end = state.last_human_at + QUIET_BEFORE_END
-    # Asked once already: nothing but the planned end is waited for.
-    if before_end < meeting.planned_end and meeting.quiet_asked_at is None:
+    # Asked once already, or the planned end passed in an outage: nothing but the closing is waited for.
+    if before_end < meeting.planned_end and now < meeting.planned_end and meeting.quiet_asked_at is None:
         return Step(StepKind.QUIET_ASK, before_end)
     return Step(StepKind.QUIET_CLOSE, after_end)
 
@@ -169,7 +169,7 @@ def _by_state(state: RoomState, now: datetime) -> Iterator[Step | None]:
                 yield Step(StepKind.MOVE_ON, state.move_on_at)
             if state.bring_in_at is not None:
                 yield Step(StepKind.BRING_IN, state.bring_in_at)
-            yield _quiet(state)
+            yield _quiet(state, now)
         case MeetingState.CLOSING:
             yield Step(StepKind.READ_BACK, meeting.closing_since or at_once)
         case MeetingState.READ_BACK:
