@@ -54,7 +54,10 @@ def for_waiting(
     waiting = [
         m
         for m in stuff.unread
-        if addresses_assistant(m) and not (room.meeting.closing and asks_for_minutes(m))
+        if m.message_id > room.handled_to
+        and addresses_assistant(m)
+        and f"ask:{m.message_id}" not in room.keys
+        and not (room.meeting.closing and asks_for_minutes(m))
     ]
     return [answer(core, room, stuff, m, seconds) for m in waiting[-AT_ONCE:]]
 
