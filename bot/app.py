@@ -215,7 +215,7 @@ def _behind_breaker(model: Model, offline: Model, now: Callable[[], datetime]) -
 def _model(settings: Settings, name: str, clock: Clock) -> Model:
     if name == OFFLINE:
         return OfflineModel()
-    if settings.gemini_api_key is None and settings.gemini_base_url is None:
+    if not settings.gemini_api_key and not settings.gemini_base_url:
         raise ConfigError(
             f"the model {name} needs GEMINI_API_KEY (make one in Google AI Studio),"
             " or set KETSUGI_MODEL=offline"

@@ -103,16 +103,17 @@ async def _database(settings: Settings) -> Finding:
     where = path or settings.database_url.split("@")[-1]
     if path is not None and not path.exists():
         return Finding("note", f"database: {where} does not exist yet; `ketsugi run` makes it")
-    database = Database(settings.database_url, read_only=True)
     try:
-        await database.open()
-        beats = await database.unit(heartbeats.everything)
+        database = Database(settings.database_url, read_only=True)
+        try:
+            await database.open()
+            beats = await database.unit(heartbeats.everything)
+        finally:
+            await database.close()
     except KetsugiError as error:
         return Finding(
             "wrong", f"database: {error}", "restore a backup, or point KETSUGI_DATABASE_URL elsewhere"
         )
-    finally:
-        await database.close()
     last = max((b.at for b in beats), default=None)
     alive = f"; last sign of life {last:%Y-%m-%d %H:%M:%S} UTC" if last else "; the bot has not run on it yet"
     return Finding("ok", f"database: {where}{alive}")
@@ -126,7 +127,13 @@ async def _model(settings: Settings) -> Finding:
             "model: offline engine; marks, time and minutes work, nothing is sent anywhere",
             "for an AI facilitator set GEMINI_API_KEY (Google AI Studio > Get API key)",
         )
-    key = settings.gemini_api_key.get_secret_value() if settings.gemini_api_key else ""
+    if not settings.gemini_api_key and not settings.gemini_base_url:
+        return Finding(
+            "wrong",
+            f"model: {name} needs a key, and GEMINI_API_KEY is not set",
+            "make one in Google AI Studio > Get API key, or set KETSUGI_MODEL=offline",
+        )
+    key = settings.gemini_api_key.get_secret_value() if settings.gemini_api_key else "local"
     model = GeminiModel(name, key, Clock(discord.utils.utcnow), base_url=settings.gemini_base_url)
     ok, reason = await model.check()
     await model.close()

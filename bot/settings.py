@@ -81,7 +81,7 @@ class Settings(BaseSettings):
     @property
     def database_path(self) -> Path | None:
         """The SQLite file, or None where the database is not a file."""
-        prefix = "sqlite+aiosqlite:///"
-        if not self.database_url.startswith(prefix) or ":memory:" in self.database_url:
+        scheme, _, path = self.database_url.partition(":///")
+        if scheme not in ("sqlite", "sqlite+aiosqlite") or not path or ":memory:" in path:
             return None
-        return Path(self.database_url[len(prefix) :])
+        return Path(path)

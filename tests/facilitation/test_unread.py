@@ -123,11 +123,9 @@ def test_who_asks_while_a_slow_turn_is_under_way_is_answered_within_25_seconds(w
         await s.say("鈴木", "はい")
         await asyncio.sleep(5)
         before = len(s.said())
-        asked = s.now()
         await s.say("鈴木", words)
-        while len(s.said()) == before:
-            await asyncio.sleep(0.5)
-        assert (s.now() - asked).total_seconds() <= 25
+        await asyncio.sleep(24)  # with the half second that saying takes
+        assert len(s.said()) > before
         await s.close(ask=False)
 
     held(story)
