@@ -8,6 +8,7 @@ import random
 import re
 import signal
 import sys
+from contextlib import suppress
 
 import aiohttp
 import discord
@@ -76,14 +77,14 @@ def _fail(message: str) -> int:
 
 
 async def _run(settings: Settings) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):  # first: a stop while the database opens is clean too
+        loop.add_signal_handler(name, stop.set)
     app = build(settings, discord.utils.utcnow)
     await app.open()
     database = settings.database_path or settings.database_url.split("@")[-1]  # a URL may hold a password
     log.info("started: database %s, model %s, %s for /ask", database, settings.main_model, settings.ask_model)
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stop.set)
     app.supervise()
     try:
         await _until_stopped(app, settings, stop)
@@ -115,7 +116,8 @@ async def _until_stopped(app: App, settings: Settings, stop: asyncio.Event) -> N
             log_failure("the connection to Discord ended, it is made again", error)
         failures = 0 if loop_time() - started > 600 else failures + 1
         pause = RECONNECT_S[min(failures, len(RECONNECT_S) - 1)] * random.uniform(0.8, 1.2)
-        await asyncio.wait({asyncio.create_task(stop.wait())}, timeout=pause)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), pause)
 
 
 def loop_time() -> float:
