@@ -23,7 +23,8 @@ log = logging.getLogger("ketsugi")
 
 # Discord resets the token after 1,000 identifies a day: at 100 s apart a broken gateway costs 864.
 RECONNECT_S = (5.0, 15.0, 45.0, 100.0)
-CLOSE_S = 10.0
+# Together below the ten seconds that service managers and containers commonly grant.
+FINISH_S, CLOSE_S = 6.0, 2.5
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}")
 
 
@@ -106,6 +107,9 @@ async def _until_stopped(app: App, settings: Settings, stop: asyncio.Event) -> N
         started = loop_time()
         await asyncio.wait({connection, stopped}, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
+        if stop.is_set():
+            # What is under way still needs the connection; nothing new is begun.
+            await app.meetings.close(FINISH_S)
         await _shut(bot, connection)
         if stop.is_set():
             return
