@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -203,13 +204,29 @@ class Gateway:
         await asyncio.sleep(self.close_takes)
 
 
+class Rooms:
+    """The meetings of an app: `finish_takes` seconds of steps are under way when it is told to close."""
+
+    def __init__(self, finish_takes: float = 0.0) -> None:
+        self.finish_takes = finish_takes
+        self.closed_at: float | None = None
+
+    async def close(self, grace: float) -> None:
+        await asyncio.sleep(min(self.finish_takes, grace))
+        self.closed_at = asyncio.get_running_loop().time()
+
+
 def connected(
-    monkeypatch: pytest.MonkeyPatch, gateway: Gateway, stop_at: float, jitter: float = 1.0
+    monkeypatch: pytest.MonkeyPatch,
+    gateway: Gateway,
+    stop_at: float,
+    jitter: float = 1.0,
+    rooms: Rooms | None = None,
 ) -> tuple[float, int]:
     """Keep the bot connected until `stop_at`: (when it came back, tasks that are left over)."""
     monkeypatch.setattr(running, "build_bot", lambda app: gateway)
     monkeypatch.setattr(running.random, "uniform", lambda low, high: jitter)
-    app: Any = None
+    app: Any = SimpleNamespace(meetings=rooms or Rooms())
 
     async def main() -> tuple[float, int]:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
@@ -261,11 +278,13 @@ def test_who_wants_to_stop_waits_for_no_pause(monkeypatch: pytest.MonkeyPatch) -
     assert ended == pytest.approx(100, abs=0.1)
 
 
-def test_a_session_that_will_not_close_is_given_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    gateway = Gateway()
+def test_a_stop_lets_steps_finish_and_is_over_within_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps that will not end and a session that will not close: what is under way still has its connection."""
+    gateway, rooms = Gateway(), Rooms(finish_takes=3600)
     gateway.close_takes = 3600
-    ended, _ = connected(monkeypatch, gateway, stop_at=100)
-    assert ended == pytest.approx(110, abs=0.1)
+    ended, _ = connected(monkeypatch, gateway, stop_at=100, rooms=rooms)
+    assert rooms.closed_at == pytest.approx(106, abs=0.1)
+    assert ended == pytest.approx(108.5, abs=0.1)
 
 
 def test_a_refused_token_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
