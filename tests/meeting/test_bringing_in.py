@@ -45,15 +45,15 @@ def test_the_moment_to_speak_is_the_first_one_that_the_budget_allows(
 def test_the_longest_quiet_person_comes_first_and_not_before_ten_minutes() -> None:
     quiet = {1: at(0), 2: at(3), 3: at(9)}
     assert bring_in(Activity.NORMAL, quiet, {}, at(9)) == (1, at(10))
-    assert bring_in(Activity.NORMAL, quiet, {1: [at(10)]}, at(11)) == (2, at(13))
+    assert bring_in(Activity.ACTIVE, quiet, {1: [at(10)]}, at(11)) == (2, at(13))
     assert bring_in(Activity.QUIET, quiet, {}, at(9)) is None
 
 
 def test_one_person_is_asked_once_in_ten_minutes_twice_in_vain_and_again_after_speaking() -> None:
     quiet = {1: at(0), 2: at(30)}
-    assert bring_in(Activity.NORMAL, quiet, {1: [at(12)]}, at(30)) == (1, at(22))
-    assert bring_in(Activity.NORMAL, quiet, {1: [at(12), at(22)]}, at(31)) == (2, at(40))
-    assert bring_in(Activity.NORMAL, {1: at(30), 2: at(40)}, {1: [at(12), at(22)]}, at(40)) == (1, at(40))
+    assert bring_in(Activity.ACTIVE, quiet, {1: [at(12)]}, at(30)) == (1, at(22))
+    assert bring_in(Activity.ACTIVE, quiet, {1: [at(12), at(22)]}, at(31)) == (2, at(40))
+    assert bring_in(Activity.ACTIVE, {1: at(30), 2: at(40)}, {1: [at(12), at(22)]}, at(40)) == (1, at(40))
 
 
 def test_where_all_are_silent_or_alone_nobody_is_left_out() -> None:
