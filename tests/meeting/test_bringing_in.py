@@ -56,6 +56,12 @@ def test_one_person_is_asked_once_in_ten_minutes_twice_in_vain_and_again_after_s
     assert bring_in(Activity.ACTIVE, {1: at(30), 2: at(40)}, {1: [at(12), at(22)]}, at(40)) == (1, at(40))
 
 
+def test_by_default_nobody_is_asked_twice_in_vain_and_askings_are_a_quarter_of_an_hour_apart() -> None:
+    assert bring_in(Activity.NORMAL, {1: at(0), 2: at(3)}, {1: [at(10)]}, at(20)) == (2, at(25))
+    assert bring_in(Activity.NORMAL, {1: at(0), 2: at(40)}, {1: [at(10)]}, at(49)) == (2, at(50))
+    assert bring_in(Activity.NORMAL, {1: at(12), 2: at(60)}, {1: [at(10)]}, at(60)) == (1, at(55))
+
+
 def test_where_all_are_silent_or_alone_nobody_is_left_out() -> None:
     assert bring_in(Activity.ACTIVE, {1: at(0), 2: at(1)}, {}, at(0)) is None
     assert bring_in(Activity.ACTIVE, {1: at(0)}, {}, at(20)) is None
