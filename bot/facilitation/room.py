@@ -179,7 +179,8 @@ class Room:
 
     async def reload(self) -> None:
         """Read everything again from the store (start of a process, or after a caller was cancelled)."""
-        due = await self.core.db.unit(self._load)
+        now = self.core.clock.now()  # taken here: inside a unit simulated time does not reach
+        due = await self.core.db.unit(lambda c: self._load(c, now))
         self.deliver_at = self.core.clock.now() if due else None
         self.view = self._folded(self.entries)
         self.board_dirty = True
@@ -187,7 +188,7 @@ class Room:
     def _folded(self, entries: list[Entry]) -> LedgerView:
         return shown(with_conflicts(folding.fold(entries), self.memo), self.meeting.language)
 
-    async def _load(self, c: Connection) -> bool:
+    async def _load(self, c: Connection, now: datetime) -> bool:
         """Fill the cache; True where the outbox has something to send."""
         found = await meetings.get(c, self.meeting.id)
         if found is None:
@@ -195,7 +196,7 @@ class Room:
         self.meeting = found
         policy = self.core.policy
         self.retention_days = policy.transcript_days(await policy.load(c, found.guild_id))
-        await policy.count(c, found.guild_id, self.core.clock.now())
+        await policy.count(c, found.guild_id, now)
         self.entries = await ledger.everything(c, self.id)
         self.fired = await meetings.notices(c, self.id)
         self.speakers = {s.user_id: s for s in await transcript.speakers(c, self.id)}
