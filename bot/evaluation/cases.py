@@ -160,7 +160,7 @@ def core_of(model: Model, now: datetime, patience: float = 1.0) -> Core:
         generator=generator(model, lambda: now),
         salt=bytes,
         owner="evaluation",
-        limits=Limits(Limits().deadline_s * patience),
+        limits=Limits(Limits().deadline_s * patience, patience=patience),
         model_name=lambda route: model.name,
         degraded=lambda: False,
     )

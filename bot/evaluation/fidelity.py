@@ -20,6 +20,7 @@ from bot.clock import Deadline
 from bot.errors import ConfigError
 from bot.evaluation import asking, cases
 from bot.evaluation.gold import Gold, Score, score
+from bot.facilitation import turn as turns
 from bot.facilitation.core import Core
 from bot.facilitation.room import Room
 from bot.facilitation.showing import link
@@ -166,7 +167,7 @@ async def with_ledger(model: Model, played: Played) -> Outcome:
         hands.at = message.at
         cases.hear(room, message)
         history.append(message)
-        thought = await asking.turn(core, room, Material((message,), tuple(history), ()))
+        thought = await turns.reply(core, room, Material((message,), tuple(history), ()), None)
         cases.put(room, thought.entries, message.at)
         room.meeting = replace(room.meeting, cursor=message.message_id)
         attempts += thought.generated.attempts

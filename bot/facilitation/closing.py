@@ -14,7 +14,7 @@ from bot.facilitation.delivery import put_post
 from bot.facilitation.readback import read_back
 from bot.facilitation.requests import Person
 from bot.facilitation.room import KEY_GOODBYE, Room
-from bot.facilitation.thinking import material, record, think
+from bot.facilitation.thinking import Material, Thought, material, record, think
 from bot.meeting import replies
 from bot.meeting.model import LANGUAGES, Meeting, MeetingState, Message, Persona, Route
 from bot.meeting.schedule import READ_BACK_WINDOW
@@ -204,6 +204,19 @@ async def keep_going(core: Core, room: Room, by: Person) -> None:
     await core.commit(room, work)
 
 
+async def read_back_lead(core: Core, room: Room, stuff: Material, seconds: float) -> Thought:
+    """The generation behind the words over the read-back; whatever is unread is read with it."""
+    return await think(
+        core,
+        room,
+        Route.CLOSING,
+        request="read_back",
+        stuff=stuff,
+        fallback=phrases.t("closing.lead", room.meeting.language),
+        seconds=seconds,
+    )
+
+
 async def step_read_back(core: Core, room: Room) -> None:
     """CLOSING -> READ_BACK: read what is unread once more, say what would be closed with, ask the one question."""
     meeting = room.meeting
@@ -211,15 +224,7 @@ async def step_read_back(core: Core, room: Room) -> None:
     seconds = max(2.0, READ_BACK_AFTER_WISH_S - (core.clock.now() - since).total_seconds())
     stuff = await material(core, room)
     thought, *replied = await asyncio.gather(
-        think(
-            core,
-            room,
-            Route.CLOSING,
-            request="read_back",
-            stuff=stuff,
-            fallback=phrases.t("closing.lead", meeting.language),
-            seconds=seconds,
-        ),
+        read_back_lead(core, room, stuff, seconds),
         *answers.for_waiting(core, room, stuff, seconds),
     )
     now = core.clock.now()
@@ -276,17 +281,23 @@ async def _unseen(c: Connection, room: Room) -> bool:
     return row is not None and row.state == "pending"
 
 
-async def step_goodbye(core: Core, room: Room) -> None:
-    """The last words in the channel; they announce the minutes, so nobody has to ask for them."""
-    thought = await think(
+async def goodbye(core: Core, room: Room, stuff: Material | None = None) -> Thought:
+    """The generation behind the last words."""
+    return await think(
         core,
         room,
         Route.CLOSING,
         request="goodbye",
+        stuff=stuff,
         fallback=phrases.t("closing.goodbye", room.meeting.language),
-        seconds=GOODBYE_S,
+        seconds=core.limits.seconds(GOODBYE_S),
         extract=False,
     )
+
+
+async def step_goodbye(core: Core, room: Room) -> None:
+    """The last words in the channel; they announce the minutes, so nobody has to ask for them."""
+    thought = await goodbye(core, room)
     now = core.clock.now()
     text, source = thought.final(core)
 

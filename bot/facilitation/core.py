@@ -27,6 +27,10 @@ class Limits:
     deadline_s: float = 25.0
     minutes_deadline_s: float = 120.0
     retention_days: int = 90
+    patience: float = 1.0  # steps' own deadlines are so many times longer; measuring slow machines only
+
+    def seconds(self, of_step: float) -> float:
+        return of_step * self.patience
 
 
 @dataclass

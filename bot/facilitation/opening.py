@@ -12,7 +12,7 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.requests import StartRequest
 from bot.facilitation.room import KEY_KICKOFF, KEY_OPENING, Room
-from bot.facilitation.thinking import record, think
+from bot.facilitation.thinking import Material, Thought, record, think
 from bot.meeting import ledger as folding
 from bot.meeting.agenda import AgendaItem, parse
 from bot.meeting.display import display
@@ -128,23 +128,38 @@ def _agenda(request: StartRequest, language: Language, carried: list[NewEntry]) 
     return [AgendaItem(title), *items]
 
 
-async def step_opening(core: Core, room: Room) -> None:
-    """The facilitator's first post; a discussion that began earlier does not excuse a missing announcement."""
-    language = room.meeting.language
+async def opened(core: Core, room: Room, stuff: Material | None = None) -> Thought:
+    """The generation behind the opening."""
     agenda = room.meeting.agenda
     fallback = phrases.t(
         "fixed.opening.agenda" if agenda else "fixed.opening.plain",
-        language,
+        room.meeting.language,
         title=display(room.meeting.title),
         first=display(agenda[0]) if agenda else "",
     )
-    thought = await think(core, room, Route.OPENING, request="opening", fallback=fallback, seconds=OPENING_S)
+    return await think(
+        core,
+        room,
+        Route.OPENING,
+        request="opening",
+        stuff=stuff,
+        fallback=fallback,
+        seconds=core.limits.seconds(OPENING_S),
+    )
+
+
+async def step_opening(core: Core, room: Room) -> None:
+    """The facilitator's first post; a discussion that began earlier does not excuse a missing announcement."""
+    language = room.meeting.language
+    thought = await opened(core, room)
     now = core.clock.now()
     text, source = thought.final(core)
 
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
-        post = Outgoing(text or fallback, Persona.FACILITATOR, language, meeting_id=room.id)
+        post = Outgoing(
+            text or thought.call.fallback or "", Persona.FACILITATOR, language, meeting_id=room.id
+        )
         change.posts |= await put_post(
             c,
             room,

@@ -11,7 +11,7 @@ from bot.facilitation import closing
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import Room
-from bot.facilitation.thinking import record, think
+from bot.facilitation.thinking import Material, Thought, record, think
 from bot.meeting.model import MeetingState, Persona, Route
 from bot.meeting.schedule import due_notices, notices
 from bot.stage import Outgoing
@@ -41,6 +41,20 @@ def fixed_notice(minutes: int, language: str) -> str:
     )
 
 
+async def noticed(core: Core, room: Room, minutes: int, stuff: Material | None = None) -> Thought:
+    """The generation behind a notice; `minutes` left, negative when over."""
+    return await think(
+        core,
+        room,
+        Route.TIME_NOTICE,
+        stuff=stuff,
+        notice_minutes=minutes,
+        seconds=core.limits.seconds(NOTICE_S),
+        extract=False,
+        fallback=fixed_notice(minutes, room.meeting.language),
+    )
+
+
 async def step_notice(core: Core, room: Room) -> None:
     """The newest due notice; older due ones are marked as passed, so that they never come late."""
     now = core.clock.now()
@@ -49,15 +63,7 @@ async def step_notice(core: Core, room: Room) -> None:
         return
     end, latest = room.meeting.planned_end, due[-1]
     minutes = minutes_left(latest.minutes, latest.at, room, now)
-    thought = await think(
-        core,
-        room,
-        Route.TIME_NOTICE,
-        notice_minutes=minutes,
-        seconds=NOTICE_S,
-        extract=False,
-        fallback=fixed_notice(minutes, room.meeting.language),
-    )
+    thought = await noticed(core, room, minutes)
     text, source = thought.final(core)
     posted = core.clock.now()
 

@@ -34,7 +34,7 @@ async def step_turn(core: Core, room: Room) -> None:
     to_facilitator = [m for m in stuff.unread if m.message_id > room.handled_to and addresses_facilitator(m)]
     seconds = _seconds_left(core, room, stuff)
     thought, *replied = await asyncio.gather(
-        _facilitator(core, room, stuff, to_facilitator[-1] if to_facilitator else None, seconds),
+        reply(core, room, stuff, to_facilitator[-1] if to_facilitator else None, seconds),
         *answers.for_waiting(core, room, stuff, seconds),
     )
     await _settle(core, room, thought, replied, addressed=bool(to_facilitator))
@@ -49,9 +49,10 @@ def _seconds_left(core: Core, room: Room, stuff: Material) -> float | None:
     return max(AT_LEAST_S, core.limits.deadline_s - POSTING_S - waited)
 
 
-async def _facilitator(
-    core: Core, room: Room, stuff: Material, addressed_by: Message | None, seconds: float | None
+async def reply(
+    core: Core, room: Room, stuff: Material, addressed_by: Message | None, seconds: float | None = None
 ) -> Thought:
+    """The generation behind a turn; silent where nobody addressed the facilitator and nothing helps."""
     return await think(
         core,
         room,

@@ -17,7 +17,16 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import KEY_MINUTES, Room
 from bot.facilitation.showing import link, step_board
-from bot.facilitation.thinking import Thought, clock_facts, facts, material, record, record_texts, think
+from bot.facilitation.thinking import (
+    Material,
+    Thought,
+    clock_facts,
+    facts,
+    material,
+    record,
+    record_texts,
+    think,
+)
 from bot.guard.model import Candidate, Rule, Source
 from bot.guard.table import rules_for
 from bot.meeting.model import Message, Route, Speaker
@@ -107,40 +116,53 @@ async def _prose(core: Core, room: Room, seconds: float) -> Written:
     whole = replace(stuff, unread=(), history=_within_budget(texts))
     judged = len(room.entries)
 
-    def rules() -> tuple[Rule, ...]:
-        return (
-            # The minutes' own rules hold the prose to the whole record; the general one sees the window.
-            *rules_for(Route.MINUTES, replace(facts(room, whole, core.clock.now()), record=None)),
-            *prose_rules.all_rules(
-                room.view,
-                [*record_texts(room, whole), *(m.text for m in texts)],
-                room.names,
-                partial(_say, room.meeting.language),
-                clock_facts(room, core.clock.now(), None),
-            ),
-        )
-
-    thought = await think(
-        core,
-        room,
-        Route.MINUTES,
-        request="minutes",
-        stuff=whole,
-        rules=rules(),
-        output=MinutesOut,
-        extract=False,
-        seconds=seconds,
-        fallback=phrases.t("post.prose_omitted", room.meeting.language),
-        text_of=prose_text,
-    )
+    thought = await prose(core, room, whole, texts, seconds)
     output = _chosen(thought)
     if output is None:
         failed = all(a.text is None for a in thought.generated.attempts)
         return Written(None, thought, "provider" if failed else "guard", judged, lambda: True)
     candidate = Candidate(prose_text(output))
-    prose = documents.MinutesProse(output.summary, tuple((i.agenda, i.text) for i in output.items))
+    written = documents.MinutesProse(output.summary, tuple((i.agenda, i.text) for i in output.items))
     return Written(
-        prose, thought, None, judged, lambda: all(rule.check(candidate) is None for rule in rules())
+        written,
+        thought,
+        None,
+        judged,
+        lambda: all(rule.check(candidate) is None for rule in rules(room, whole, texts)),
+    )
+
+
+async def prose(
+    core: Core, room: Room, whole: Material, said: Sequence[Message], seconds: float | None = None
+) -> Thought:
+    """The generation behind the prose. `whole`: what the model sees; `said`: all that was said."""
+    return await think(
+        core,
+        room,
+        Route.MINUTES,
+        request="minutes",
+        stuff=whole,
+        rules=rules(room, whole, said),
+        output=MinutesOut,
+        extract=False,
+        seconds=core.limits.seconds(PROSE_S) if seconds is None else seconds,
+        fallback=phrases.t("post.prose_omitted", room.meeting.language),
+        text_of=prose_text,
+    )
+
+
+def rules(room: Room, whole: Material, said: Sequence[Message] = ()) -> tuple[Rule, ...]:
+    """What the prose must hold to: the whole record, where the general rule would see the window alone."""
+    now = room.core.clock.now()
+    return (
+        *rules_for(Route.MINUTES, replace(facts(room, whole, now), record=None)),
+        *prose_rules.all_rules(
+            room.view,
+            [*record_texts(room, whole), *(m.text for m in said)],
+            room.names,
+            partial(_say, room.meeting.language),
+            clock_facts(room, now, None),
+        ),
     )
 
 
