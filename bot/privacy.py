@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -174,19 +175,20 @@ class Privacy:
         while any(room.deadlines for room in rooms) and waited < IDLE_S:
             await core.clock.sleep(0.5, "generations under way before an erasure")
             waited += 0.5
+        now = core.clock.now()  # taken here: inside a unit simulated time does not reach
         touched = await self._rooms.held_still(
-            rooms, lambda: core.db.unit(partial(self._forget, guild_id, user_id))
+            rooms, lambda: core.db.unit(partial(self._forget, guild_id, user_id, now))
         )
         core.watch("erased", guild_id=guild_id, what="a person", meetings=len(touched))
         await self.settle()
         return Erased(len(touched))
 
-    async def _forget(self, guild_id: int, user_id: int, c: Connection) -> tuple[int, ...]:
+    async def _forget(self, guild_id: int, user_id: int, now: datetime, c: Connection) -> tuple[int, ...]:
         before = {
             meeting_id: await minutes.get(c, meeting_id)
             for meeting_id in await people.meetings_of(c, guild_id, user_id)
         }
-        erased = await people.erase_person(c, guild_id, user_id, self._core.clock.now())
+        erased = await people.erase_person(c, guild_id, user_id, now)
         for meeting_id in erased.minutes:
             stored = before[meeting_id]
             if stored is not None and stored.document:

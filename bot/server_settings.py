@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from functools import cache
 from zoneinfo import available_timezones
 
@@ -74,23 +75,25 @@ class Servers:
 
     async def show(self, guild_id: int, by: Person) -> InForce:
         _allow(by)
-        return await self._core.db.unit(lambda c: self._in_force(c, guild_id))
+        now = self._core.clock.now()
+        return await self._core.db.unit(lambda c: self._in_force(c, guild_id, now))
 
     async def change(self, guild_id: int, by: Person, wanted: Wanted) -> InForce:
         """All changes or, where one cannot be used, none: BadInput says which and what to enter."""
         _allow(by)
         if all(getattr(wanted, f.name) is None for f in fields(wanted)):
             raise BadInput("error.settings_nothing")
+        now = self._core.clock.now()
 
         async def work(c: Connection) -> InForce:
             settings = self._changed(await servers.get(c, guild_id), wanted)
             self._check(settings)
             await servers.save(c, settings)
-            return await self._in_force(c, guild_id)
+            return await self._in_force(c, guild_id, now)
 
         return await self._core.db.unit(work)
 
-    async def _in_force(self, c: Connection, guild_id: int) -> InForce:
+    async def _in_force(self, c: Connection, guild_id: int, now: datetime) -> InForce:
         core, policy = self._core, self._core.policy
         settings = await policy.load(c, guild_id)
         language = policy.language(settings)
@@ -107,7 +110,7 @@ class Servers:
             cost_per_day=caps["cost"],
             starter_roles=settings.starter_roles,
             reminders=settings.reminders,
-            today=replace(await policy.count(c, guild_id, core.clock.now())),
+            today=replace(await policy.count(c, guild_id, now)),
         )
 
     # ------------------------------------------------------------------ what may be entered
