@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 
 from bot.guard import rules_record, rules_wording
 from bot.guard.choose import NO_REPETITION
+from bot.guard.lexicons import lexicon_of, lexicons
 from bot.guard.model import Remedy, Rule, Strength
 from bot.guard.rules_wording import POST_CHARACTERS
 from bot.guard.wording import Lexicon
 from bot.meeting.figures import Figure
-from bot.meeting.model import LANGUAGES, Language, Route
-from bot.phrases import book, words
+from bot.meeting.model import Language, Route
 
 
 def _never() -> bool:
@@ -172,13 +171,3 @@ def judges_repetition(route: Route) -> bool:
 def hand_off(text: str) -> bool:
     """Does the post address the assistant, in either language? The room asks this of facilitator posts."""
     return rules_wording.hand_off(text, lexicons())
-
-
-@cache
-def lexicon_of(language: Language) -> Lexicon:
-    phrases = {key: text for key, text in book(language).items() if key.startswith("guard.")}
-    return Lexicon(language, words(language), phrases)
-
-
-def lexicons() -> tuple[Lexicon, ...]:
-    return tuple(lexicon_of(language) for language in LANGUAGES)

@@ -1,0 +1,102 @@
+"""Rules that hold an answer to the passages it cites: nothing is said that the record does not bear out.
+
+An answer is read in claims: the words before a citation, and what stands without any. Pure but for
+`citing_rules`, which takes the language's lexicon.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from bot.guard.lexicons import lexicon_of, synonyms
+from bot.guard.model import Candidate, Remedy, Rule, Strength
+from bot.guard.wording import Lexicon
+from bot.meeting import support
+from bot.meeting.citing import Passage, cites
+from bot.meeting.model import Language
+from bot.meeting.support import Claim, Judge, claims
+
+Check = Callable[[Claim, Judge], str | None]
+
+
+def citing_rules(
+    passages: Sequence[Passage], language: Language, *, strict: bool, question: str = ""
+) -> tuple[Rule, ...]:
+    """Every rule of an answer from `passages`.
+
+    `strict`: every sentence cites or says that the record does not say (ask, hand_off). Else (chat) a sentence
+    without a citation may hold no figure, date, name or entry number and claim nothing of the record.
+    `question`: its words may come back in the answer.
+    """
+    lexicon = lexicon_of(language)
+    judge = judge_of(passages, question, lexicon)
+    return (
+        cites_exist(judge, lexicon),
+        cites_each(judge, lexicon, strict=strict),
+        cited_agrees(judge, lexicon),
+        cited_holds(judge, lexicon),
+        cited_stands(judge, lexicon),
+    )
+
+
+def judge_of(passages: Sequence[Passage], question: str, lexicon: Lexicon) -> Judge:
+    return Judge({p.cite: p for p in passages}, question, lexicon.pattern, synonyms())
+
+
+def cites_exist(judge: Judge, lexicon: Lexicon) -> Rule:
+    """Every cited number is a passage's, and the answer holds no link of its own."""
+
+    def check(candidate: Candidate) -> str | None:
+        unknown = [f"[{n}]" for n in cites(candidate.text) if n not in judge.passages]
+        unknown += support.foreign_links(candidate.text, judge)
+        return lexicon.reason("cites_exist", found=", ".join(unknown)) if unknown else None
+
+    return _must("cites_exist", check)
+
+
+def cites_each(judge: Judge, lexicon: Lexicon, *, strict: bool) -> Rule:
+    def check(candidate: Candidate) -> str | None:
+        for claim in claims(candidate.text):
+            if claim.cites:
+                continue
+            bare = not support.is_unsaid(claim, judge) if strict else support.claims_record(claim, judge)
+            if bare:
+                return lexicon.reason("cites_each", text=_short(claim.text))
+        return None
+
+    return _must("cites_each", check)
+
+
+def cited_agrees(judge: Judge, lexicon: Lexicon) -> Rule:
+    return _each("cited_agrees", support.disagreement, judge, lexicon)
+
+
+def cited_holds(judge: Judge, lexicon: Lexicon) -> Rule:
+    return _each("cited_holds", support.unheld, judge, lexicon)
+
+
+def cited_stands(judge: Judge, lexicon: Lexicon) -> Rule:
+    return _each("cited_stands", support.misstanding, judge, lexicon)
+
+
+def _each(name: str, find: Check, judge: Judge, lexicon: Lexicon) -> Rule:
+    """A rule over each claim that cites; `find` names what is wrong."""
+
+    def check(candidate: Candidate) -> str | None:
+        for claim in claims(candidate.text):
+            found = find(claim, judge)
+            if found is not None:
+                return lexicon.reason(name, text=_short(claim.text), found=found)
+        return None
+
+    return _must(name, check)
+
+
+def _must(name: str, check: Callable[[Candidate], str | None]) -> Rule:
+    return Rule(name, Strength.MUST, Remedy.REPHRASE, check)
+
+
+def _short(text: str) -> str:
+    line = re.sub(r"\s+", " ", text).strip()
+    return line if len(line) <= 120 else f"{line[:119]}…"

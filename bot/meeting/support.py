@@ -1,0 +1,243 @@
+"""Whether the passages that an answer cites bear out what it says (pure; the rules are `guard.rules_citing`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.meeting.citing import Passage, cites, without_cites
+from bot.meeting.figures import Figure, figures, unborne
+from bot.meeting.model import EntryKind
+from bot.meeting.names import entry_numbers, named, people, unknown_names
+from bot.meeting.polarity import agree, sentences
+from bot.meeting.synonyms import Synonyms
+from bot.meeting.terms import terms
+from bot.meeting.text import fold_kana, squeeze
+
+# Share of a claim's content terms that the cited passages (or the question) must hold.
+SHARE = 0.6
+_EACH = re.compile(r"(?<=[。！？!?\n])|(?<=[.])(?=\s)")
+_CITED_START = re.compile(r"^(?:\s*[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】][。.、,;；]?)+")
+_CITED = re.compile(r"[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】]")
+_ORNAMENT = " \t*_>・•-–—0123456789.)）(（:：、,;；。"
+_LINK = re.compile(r"https?://[^\s)>\]」』]+|\]\(|<(?:@|#|/)|\bdiscord\.gg/\S+", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`text` without its citations, and the numbers it cites."""
+
+    text: str
+    cites: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What claims are held against. `pattern`: the word list guard.<name> of the answer's language."""
+
+    passages: Mapping[str, Passage]
+    question: str
+    pattern: Callable[[str], re.Pattern[str]]
+    synonyms: Synonyms
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple({n for p in self.passages.values() for n in (p.who, p.owner) if n})
+
+    def of(self, claim: Claim) -> list[Passage]:
+        return [self.passages[n] for n in claim.cites if n in self.passages]
+
+    def says(self, name: str, text: str) -> bool:
+        return self.pattern(name).search(fold_kana(text)) is not None
+
+
+def claims(text: str) -> list[Claim]:
+    """The claims of an answer in order. What stands after the last citation of a sentence is one of its own,
+    unless it is but an ending ("です", "とのことです"); a line that ends in a colon belongs to what it
+    introduces."""
+    found: list[Claim] = []
+    head = ""
+    for sentence in _sentences(text):
+        if without_cites(sentence).rstrip(" *_").endswith((":", "：")) and not cites(sentence):
+            head = sentence.rstrip("\n") + " "
+            continue
+        found += _of_sentence(head + sentence)
+        head = ""
+    return found + _of_sentence(head)
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences with the citations that follow their full stop."""
+    parts: list[str] = []
+    for part in _EACH.split(text):
+        m = _CITED_START.match(part)
+        if m and parts:
+            parts[-1] = parts[-1].rstrip("\n") + m.group()
+            part = part[m.end() :]
+        if part.strip(_ORNAMENT + "\n"):
+            parts.append(part)
+    return parts
+
+
+def _of_sentence(sentence: str) -> list[Claim]:
+    found: list[Claim] = []
+    start, end = 0, 0
+    numbers: list[str] = []
+    for m in _CITED.finditer(sentence):
+        said = sentence[end : m.start()]
+        if numbers and said.strip(_ORNAMENT):  # something between two citations: the first claim is over
+            found.append(Claim(_tidy(sentence[start:end]), tuple(numbers)))
+            start, numbers = end, []
+        numbers += cites(m.group())
+        end = m.end()
+    tail = sentence[end:]
+    if numbers:
+        text, rest = _tidy(sentence[start:end]), tail.strip(_ORNAMENT + "\n")
+        if rest and not _tells(tail):
+            text, rest = _tidy(sentence[start:]), ""
+        found.append(Claim(text, tuple(numbers)))
+        return [*found, Claim(_tidy(rest), ())] if rest else found
+    rest = _tidy(tail)
+    return [Claim(rest, ())] if rest.strip(_ORNAMENT) else []
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r"\s+", " ", without_cites(text)).strip(" \t・•*>-–—、,")
+
+
+def _tells(text: str) -> bool:
+    """Whether words say anything of their own: with content terms, figures or people."""
+    return bool(terms(text) or any(f.sure for f in figures(text)) or people(text))
+
+
+# ------------------------------------------------------------------ without a citation
+
+
+def is_unsaid(claim: Claim, judge: Judge) -> bool:
+    """A sentence that says the record does not say, or offers what stands nearest, and adds nothing."""
+    if not _tells(claim.text) and not judge.says("record_claim", claim.text):
+        return True
+    if not judge.says("not_recorded", claim.text) or judge.says("general", claim.text):
+        return False
+    known = [judge.question, *(p.held for p in judge.passages.values())]
+    if unborne(claim.text, [f for k in known for f in figures(k)]):
+        return False
+    if unknown_names(claim.text, judge.names, known):
+        return False
+    return _share(judge.pattern("not_recorded").sub(" ", fold_kana(claim.text)), known, judge) >= SHARE
+
+
+def claims_record(claim: Claim, judge: Judge) -> bool:
+    """Whether free talk states what only the record can hold."""
+    text = claim.text
+    if judge.says("not_recorded", text) and is_unsaid(claim, judge):
+        return False
+    figured = any(f.sure and not _small(f) for f in figures(text))
+    named_people = bool(people(text)) or bool(named(text, judge.names))
+    return figured or named_people or bool(entry_numbers(text)) or judge.says("record_claim", text)
+
+
+def foreign_links(text: str, judge: Judge) -> list[str]:
+    """Links and mentions that stand in no passage: only code makes links."""
+    held = "\n".join(p.held for p in judge.passages.values())
+    return [m.group() for m in _LINK.finditer(text) if m.group() == "](" or m.group() not in held]
+
+
+# ------------------------------------------------------------------ beside a citation
+
+
+def disagreement(claim: Claim, judge: Judge) -> str | None:
+    """Figures, dates, names, polarity and bounds that the cited passages do not bear out, as one word list."""
+    cited = judge.of(claim)
+    if not cited:
+        return None
+    wrong = _wrong_figures(claim.text, cited) + _wrong_names(claim.text, cited, judge)
+    if wrong:
+        return ", ".join(dict.fromkeys(wrong))
+    said = judge.pattern("standing").sub(" ", claim.text)
+    if any(agree(said, source) in (None, "figure") for source in _sources(cited)):
+        return None
+    return _first(agree(said, source) for source in _sources(cited))
+
+
+def _wrong_figures(text: str, cited: Sequence[Passage]) -> list[str]:
+    """Figures and entry numbers that the passages lack; the day a passage was written on may be told."""
+    days = [f"{p.at:%Y-%m-%d}" for p in cited]
+    numbers = {p.number for p in cited if p.number is not None}
+    held = [f for t in (*(p.held for p in cited), *days, *map(str, numbers)) for f in figures(t)]
+    wrong = [f.written for f in unborne(text, held) if not _small(f)]
+    return wrong + [f"#{n}" for n in entry_numbers(text) if n not in numbers and not _in(f"#{n}", cited)]
+
+
+def _wrong_names(text: str, cited: Sequence[Passage], judge: Judge) -> list[str]:
+    known = [n for p in cited for n in (p.who, p.owner) if n]
+    wrong = unknown_names(text, known, [p.held for p in cited])
+    return wrong + [n for n in named(text, judge.names) if not _in(n, cited)]
+
+
+def _small(figure: Figure) -> bool:
+    """Counting what lies before everyone claims nothing."""
+    return figure.unit == "" and figure.raw in (1.0, 2.0, 3.0)
+
+
+def _sources(cited: Sequence[Passage]) -> Iterable[str]:
+    """Wordings that a claim may agree with: each passage whole, sentence by sentence, with its answers, all."""
+    for p in cited:
+        for text in (p.text, *p.more, *p.was):
+            told = f"not: {text}" if p.against else text
+            yield told
+            if len(parts := sentences(text)) > 1:
+                yield from parts
+        yield "\n".join((p.text, *p.more))
+    if len(cited) > 1:
+        yield "\n".join(p.text for p in cited)
+
+
+def _first(reasons: Iterable[str | None]) -> str | None:
+    return next((r for r in reasons if r), None)
+
+
+def _in(text: str, cited: Iterable[Passage]) -> bool:
+    return squeeze(text) in squeeze("\n".join(p.held for p in cited))
+
+
+def unheld(claim: Claim, judge: Judge) -> str | None:
+    """The claim's terms that cited passages and question lack, where they are too many: general knowledge
+    dressed as the record."""
+    cited = judge.of(claim)
+    if not cited:
+        return None
+    if judge.says("general", claim.text) and not any(judge.says("general", p.held) for p in cited):
+        return claim.text
+    held = [judge.question, *(p.held for p in cited)]
+    told = judge.pattern("standing").sub(" ", claim.text)
+    if _share(told, held, judge) >= SHARE:
+        return None
+    return ", ".join(sorted(terms(told) - _known(held, judge)))
+
+
+def _share(text: str, held: Sequence[str], judge: Judge) -> float:
+    mine = terms(text)
+    return len(mine & _known(held, judge)) / len(mine) if mine else 1.0
+
+
+def _known(held: Sequence[str], judge: Judge) -> frozenset[str]:
+    found = terms("\n".join(held))
+    return found | judge.synonyms.alike(found)
+
+
+def misstanding(claim: Claim, judge: Judge) -> str | None:
+    """A standing that the claim passes over: replaced, retracted, unconfirmed, open, only proposed."""
+    for p in judge.of(claim):
+        if p.kind != "entry":
+            continue
+        if not p.stands and not judge.says("standing_gone", claim.text):
+            return f"[{p.cite}] {p.status}"
+        unconfirmed = p.entry_kind is EntryKind.DECISION and p.status == "unconfirmed"
+        if unconfirmed and not judge.says("standing_unconfirmed", claim.text):
+            return f"[{p.cite}] unconfirmed"
+        if p.status == "open" and not judge.says("standing_open", claim.text):
+            return f"[{p.cite}] open"
+    return None

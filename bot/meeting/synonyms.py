@@ -1,0 +1,63 @@
+"""Words that mean the same to whoever asks: release, ship, リリース, 公開. Pure; the groups are data.
+
+The table `synonyms` of data/words holds one list a group; lists of one name in two languages are one group.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.meeting.terms import stem, terms
+from bot.meeting.text import fold_kana
+from bot.meeting.words import Words
+
+_PREFIX = "synonyms."
+_ENGLISH = re.compile(r"[a-z0-9][a-z0-9'-]*")
+
+
+@dataclass(frozen=True)
+class Synonyms:
+    groups: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, books: Iterable[Words]) -> Synonyms:
+        """From the word lists of every language."""
+        joined: dict[str, list[str]] = {}
+        for book in books:
+            for name, words in book.lists.items():
+                if name.startswith(_PREFIX):
+                    joined.setdefault(name, []).extend(words)
+        return cls(tuple(tuple(words) for words in joined.values()))
+
+    @cached_property
+    def _terms(self) -> tuple[tuple[tuple[str, frozenset[str]], ...], ...]:
+        return tuple(tuple((w, terms(w)) for w in group) for group in self.groups)
+
+    def alike(self, found: Collection[str]) -> frozenset[str]:
+        """Terms (as `meeting.terms` makes them) of every word that means the same as one among `found`."""
+        more: set[str] = set()
+        for group in self._terms:
+            if any(t and t <= set(found) for _, t in group):
+                more.update(*(t for _, t in group))
+        return frozenset(more)
+
+    def others(self, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """(word of `text`, the other words of its group) for every word of a group that stands in it."""
+        folded = fold_kana(text)
+        stems = {stem(w) for w in _ENGLISH.findall(folded)}
+        found = []
+        for group in self.groups:
+            here = next((w for w in group if self._stands(w, folded, stems)), None)
+            if here is not None:
+                found.append((here, tuple(w for w in group if w != here)))
+        return tuple(found)
+
+    @staticmethod
+    def _stands(word: str, folded: str, stems: set[str]) -> bool:
+        key = fold_kana(word)
+        if key.isascii() and " " not in key:
+            return stem(key) in stems
+        return key in folded
