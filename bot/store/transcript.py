@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -31,11 +32,19 @@ async def _add(
     c: AsyncConnection, table: sa.Table, guild_id: int, user_id: int, values: dict[str, Any]
 ) -> bool:
     """Insert unless the row is there or the person opted out (a promise that hangs on no caller's check)."""
-    row = sa.select(*(sa.literal(value, table.c[name].type) for name, value in values.items()))
-    statement = insert(table).from_select(
-        list(values), row.where(~_wants_nothing_stored(guild_id, user_id)), include_defaults=False
+    whose = {"of_guild": guild_id, "of_user": user_id}
+    return (await c.execute(_insertion(table, tuple(values)), values | whose)).rowcount == 1
+
+
+@cache  # of every message's way into the store, putting this statement together took the most
+def _insertion(table: sa.Table, names: tuple[str, ...]) -> sa.Insert:
+    row = sa.select(*(sa.bindparam(name, type_=table.c[name].type) for name in names))
+    out = schema.opt_outs.c
+    unwanted = sa.exists().where(
+        out.guild_id == sa.bindparam("of_guild"), out.user_id == sa.bindparam("of_user")
     )
-    return (await c.execute(statement.on_conflict_do_nothing())).rowcount == 1
+    statement = insert(table).from_select(list(names), row.where(~unwanted), include_defaults=False)
+    return statement.on_conflict_do_nothing()
 
 
 async def add(c: AsyncConnection, message: Message, guild_id: int) -> bool:
