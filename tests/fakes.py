@@ -6,8 +6,8 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from aiohttp import web
 
@@ -27,6 +27,12 @@ class Reply:
     drop: bool = False  # the connection breaks instead of an answer
     hang: bool = False  # no answer until the server closes
     raw: bytes | None = None  # these bytes as the whole body
+    pieces: tuple[str, ...] | None = None  # a stream's events, each with this much of the text; None: 24 each
+    cut: int | None = None  # bytes of one write to the wire, wherever that cuts an event or a character
+    pause_s: float = 0.0  # before each event of a stream but the first
+    # How a stream ends after its last piece instead of with a finish reason: the connection breaks, nothing more
+    # comes, an error of the server, a clean end.
+    breaks: Literal["drop", "hang", "error", "end"] | None = None
     version: str = "fake-model-001"
     usage: dict[str, int] = field(
         default_factory=lambda: {
@@ -71,13 +77,14 @@ class FakeGemini:
     """`async with FakeGemini() as fake:` then point a client at `fake.url`.
 
     Requests are met with `script` in order, then with what `respond` makes of them (default: an empty answer
-    of every field). `requests` holds all of them.
+    of every field). `requests` holds all of them; `left` is set once a client has gone away in mid-stream.
     """
 
     def __init__(self, *script: Reply, respond: Callable[[Asked], Reply] | None = None) -> None:
         self.script: deque[Reply] = deque(script)
         self.requests: list[Asked] = []
         self.arrived = asyncio.Event()  # set once a request has come in
+        self.left = asyncio.Event()
         self.url = ""
         self._respond = respond or (lambda _asked: answer({"response": "fine", "summary": "fine"}))
         self._closing = asyncio.Event()
@@ -139,12 +146,44 @@ class FakeGemini:
         return web.json_response({"error": error}, status=reply.status)
 
     async def _stream(self, request: web.Request, reply: Reply) -> web.StreamResponse:
+        """Server-sent events; every one tells the usage so far, only the last a finish reason, as Gemini's do."""
         out = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await out.prepare(request)
-        for start in range(0, len(reply.text) or 1, 24):
-            part = json.dumps(_body(reply, reply.text[start : start + 24]), ensure_ascii=False)
-            await out.write(f"data: {part}\r\n\r\n".encode())
+        text = reply.text
+        pieces = reply.pieces or tuple(text[at : at + 24] for at in range(0, len(text), 24)) or ("",)
+        for number, piece in enumerate(pieces):
+            if number and reply.pause_s:
+                await asyncio.sleep(reply.pause_s)
+            last = number == len(pieces) - 1 and reply.breaks is None
+            told = (
+                reply if last else replace(reply, finish=None, thought=reply.thought if not number else None)
+            )
+            await self._write(
+                out, f"data: {json.dumps(_body(told, piece), ensure_ascii=False)}\r\n\r\n", reply.cut
+            )
+        if reply.breaks == "error":
+            error = {"error": {"code": 500, "status": "INTERNAL", "message": "scripted"}}
+            await self._write(out, f"data: {json.dumps(error)}\r\n\r\n", reply.cut)
+        elif reply.breaks in ("drop", "hang"):
+            assert request.transport is not None
+            if reply.breaks == "hang":
+                await self._hang(request.transport)
+            request.transport.abort()
         return out
+
+    async def _write(self, out: web.StreamResponse, event: str, cut: int | None) -> None:
+        data = event.encode()
+        for at in range(0, len(data), cut or len(data)):
+            await out.write(data[at : at + (cut or len(data))])
+            if cut:
+                await asyncio.sleep(0)  # so that the other side reads what there is
+
+    async def _hang(self, transport: asyncio.BaseTransport) -> None:
+        while not self._closing.is_set():
+            if transport.is_closing():
+                self.left.set()
+                return
+            await asyncio.sleep(0.002)
 
 
 def _body(reply: Reply, text: str) -> dict[str, Any]:

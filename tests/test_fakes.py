@@ -92,3 +92,37 @@ async def test_a_stream_adds_up_to_the_text() -> None:
     parts = [json.loads(line[6:]) for line in body.splitlines() if line.startswith("data: ")]
     assert len(parts) > 1
     assert "".join(p["candidates"][0]["content"]["parts"][0]["text"] for p in parts) == text
+
+
+def events(body: str) -> list[dict[str, object]]:
+    return [json.loads(line[6:]) for line in body.splitlines() if line.startswith("data: ")]
+
+
+async def test_a_stream_is_cut_as_told_and_tells_its_end_last() -> None:
+    async with FakeGemini(Reply(pieces=("一つ", "二つ"), cut=1)) as fake:
+        _, body = await post(fake, "streamGenerateContent")
+    candidates = [event["candidates"][0] for event in events(body)]  # type: ignore[index]
+    assert [c["content"]["parts"][0]["text"] for c in candidates] == ["一つ", "二つ"]
+    assert [c.get("finishReason") for c in candidates] == [None, "STOP"]
+
+
+async def test_a_stream_that_ends_with_an_error_or_without_a_word() -> None:
+    script = (Reply(pieces=("one",), breaks="error"), Reply(pieces=("one",), breaks="end"))
+    async with FakeGemini(*script) as fake:
+        failed, ended = [events((await post(fake, "streamGenerateContent"))[1]) for _ in script]
+    assert failed[-1]["error"]["code"] == 500  # type: ignore[index]
+    assert len(ended) == 1
+    assert "finishReason" not in ended[0]["candidates"][0]  # type: ignore[index]
+
+
+async def test_a_stream_that_breaks_or_hangs() -> None:
+    async with FakeGemini(
+        Reply(pieces=("one",), breaks="drop"), Reply(pieces=("one",), breaks="hang")
+    ) as fake:
+        with pytest.raises(aiohttp.ClientError):
+            await post(fake, "streamGenerateContent")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await post(fake, "streamGenerateContent")
+        async with asyncio.timeout(2):
+            await fake.left.wait()

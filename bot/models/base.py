@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -39,7 +40,12 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[Out]):
-    """One generation. `attempt` is 0 for the first, 1 for the rephrase (higher temperature where honoured)."""
+    """One generation. `attempt` is 0 for the first, 1 for the rephrase (higher temperature where honoured).
+
+    `on_text`, where given, is called with the answer's `response` as far as it has come, each time more of it is
+    there; the draft at the end is the same with and without it. It must not raise, and it may never be called:
+    an engine that cannot stream simply answers. What it was given stands for nothing until `generate` returns.
+    """
 
     scene: Scene
     prompt: Prompt
@@ -47,6 +53,7 @@ class Request(Generic[Out]):
     deadline: Deadline
     attempt: int = 0
     max_output_tokens: int = 2048
+    on_text: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@
                long (at most `probe_at_most`); everyone else is answered by the standby meanwhile
 
 Only failures of the provider or of the way to it count. An answer that is blocked, empty, truncated or
-invalid is still an answer: the guard's ladder deals with it.
+invalid is still an answer: the guard's ladder deals with it. Where a streamed answer broke off, the standby does not
+go on: a person has begun to read other words.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -66,14 +68,15 @@ class BreakerModel:
         await self._standby.close()
 
     async def _ask(self, request: Request[Out]) -> Draft[Out]:
+        heard = _Heard(request.on_text)
         try:
-            draft = await self._provider.generate(request)
+            draft = await self._provider.generate(heard.over(request))
         except ProviderError as error:
             if error.kind not in DOWN:
                 self._failed_at.clear()
                 raise
             self._count()
-            if not self.degraded or request.deadline.remaining() <= 0:
+            if not self.degraded or request.deadline.remaining() <= 0 or heard.text:
                 raise
             return await self._standby.generate(request)
         self._failed_at.clear()
@@ -89,14 +92,18 @@ class BreakerModel:
     async def _probe(self, request: Request[Out]) -> Draft[Out]:
         self._probing = True
         limit = min(_PROBE_S, request.deadline.remaining() * 0.6)
+        heard = _Heard(request.on_text)
         try:
-            draft = await self._provider.generate(replace(request, deadline=Deadline(limit)))
+            probe = replace(heard.over(request), deadline=Deadline(limit))
+            draft = await self._provider.generate(probe)
         except ProviderError as error:
             if error.kind not in DOWN:
                 self._recover()
                 raise
             self._pause = min(self._pause * 2, self._probe_at_most)
             self._probe_at = self._now() + self._pause
+            if heard.text:
+                raise
             return await self._standby.generate(request)
         finally:
             self._probing = False
@@ -106,3 +113,19 @@ class BreakerModel:
     def _recover(self) -> None:
         self._probe_at = None
         self._failed_at.clear()
+
+
+class _Heard:
+    """Passes streamed text on and remembers that there was some."""
+
+    def __init__(self, on_text: Callable[[str], None] | None) -> None:
+        self._on_text = on_text
+        self.text = ""
+
+    def over(self, request: Request[Out]) -> Request[Out]:
+        return request if self._on_text is None else replace(request, on_text=self._hear)
+
+    def _hear(self, text: str) -> None:
+        self.text = text
+        if self._on_text is not None:
+            self._on_text(text)

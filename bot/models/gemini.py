@@ -17,17 +17,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.clock import Clock, Deadline
-from bot.models.base import Draft, Out, ProviderError, Request, Usage
-from bot.models.gemini_wire import read_answer, response_schema, retry_delay
+from bot.models.base import Draft, Out, ProviderError, Request
+from bot.models.gemini_answer import Gathered
+from bot.models.gemini_wire import response_schema, retry_delay
 
 if TYPE_CHECKING:
     from google.genai import Client, types
 
 Thinking = Literal["minimal", "low", "medium", "high"]
 
-_BLOCKED = frozenset(
-    {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"}
-)
 _QUICK = 0.3  # seconds before a call that failed on the provider's side or on the way is made again
 _WORTH = 1.0  # seconds that must be left for a second call to make sense: the fastest turns measured took 1.6
 _HTTP_MIN = 10_000  # milliseconds; the API refuses less
@@ -83,17 +81,20 @@ class GeminiModel:
 
     async def generate(self, request: Request[Out]) -> Draft[Out]:
         """One answer, validated. At most one second call: when the provider names a delay that fits (429), or
-        after a 5xx or a broken connection. Raises ProviderError only, at the deadline at the latest."""
+        after a 5xx or a broken connection; never once text was given to `on_text`. Raises ProviderError only,
+        at the deadline at the latest."""
         started = asyncio.get_running_loop().time()
         outcome: Draft[Out] | _Failure
+        gathered = Gathered(self._name, request.on_text)
         try:
             async with request.deadline.timeout():
-                outcome = await self._attempt(request)
+                outcome = await self._attempt(request, gathered)
                 if isinstance(outcome, _Failure) and _fits(outcome.again_after, request.deadline):
                     await asyncio.sleep(outcome.again_after or 0.0)
-                    outcome = await self._attempt(request)
+                    gathered = Gathered(self._name, request.on_text)
+                    outcome = await self._attempt(request, gathered)
         except TimeoutError:
-            outcome = _Failure(ProviderError("timeout"))
+            outcome = _Failure(gathered.failed("timeout"))
         latency = round((asyncio.get_running_loop().time() - started) * 1000)
         if isinstance(outcome, _Failure):
             outcome.error.latency_ms = latency
@@ -129,16 +130,23 @@ class GeminiModel:
         client: Client = genai.Client(api_key=self._key, vertexai=False, http_options=options)
         return client
 
-    async def _attempt(self, request: Request[Out]) -> Draft[Out] | _Failure:
+    async def _attempt(self, request: Request[Out], gathered: Gathered) -> Draft[Out] | _Failure:
         client = self._client or await self._load()
-        response = await self._detached(
-            client.aio.models.generate_content(
-                model=self._name,
-                contents=request.prompt.user_text(),
-                config=self._config(request),
-            )
+        ask = _whole if request.on_text is None else _streamed
+        call = ask(
+            client,
+            gathered,
+            model=self._name,
+            contents=request.prompt.user_text(),
+            config=self._config(request),
         )
-        return response if isinstance(response, _Failure) else self._read(response, request.output)
+        failure = await self._detached(call)
+        if isinstance(failure, _Failure):
+            error = failure.error
+            error.usage, error.version = gathered.usage, gathered.version
+            return _Failure(error) if gathered.heard else failure
+        answer = gathered.read(request.output)
+        return _Failure(answer) if isinstance(answer, ProviderError) else answer
 
     def _config(self, request: Request[Any]) -> types.GenerateContentConfig:
         wire: Any = importlib.import_module("google.genai.types")
@@ -190,35 +198,21 @@ class GeminiModel:
             return _Failure(ProviderError("timeout", told))
         return _Failure(ProviderError("refused", told))
 
-    def _read(self, response: types.GenerateContentResponse, output: type[Out]) -> Draft[Out] | _Failure:
-        usage = _usage(response)
-        version = response.model_version or self._name
-
-        def failed(kind: str, detail: str = "") -> _Failure:
-            return _Failure(ProviderError(kind, detail, usage, version))
-
-        if response.prompt_feedback is not None and response.prompt_feedback.block_reason is not None:
-            return failed("blocked", "prompt")
-        if not response.candidates:
-            return failed("empty", "no candidate")
-        candidate = response.candidates[0]
-        finish = str(getattr(candidate.finish_reason, "value", candidate.finish_reason or "STOP"))
-        if finish in _BLOCKED:
-            return failed("blocked", finish)
-        parts = candidate.content.parts if candidate.content else None
-        text = "".join(p.text for p in parts or () if p.text and not p.thought)
-        if finish == "MAX_TOKENS":
-            return failed("truncated", finish)
-        if not text.strip():
-            return failed("empty", finish)
-        answer = read_answer(text, output)
-        if answer is None:
-            return failed("invalid", f"{len(text)} characters")
-        return Draft(answer, usage, version, 0)
-
 
 async def _awaited(call: Any) -> Any:
     return await call
+
+
+async def _whole(client: Client, gathered: Gathered, **asked: Any) -> None:
+    gathered.add(await client.aio.models.generate_content(**asked))
+
+
+async def _streamed(client: Client, gathered: Gathered, **asked: Any) -> None:
+    """Runs wholly inside one task, so that cancelling it reaches the SDK's innermost generator, which is the one
+    that lets go of the connection; closing the outer one alone would leave that to the garbage collector."""
+    chunks: Any = await client.aio.models.generate_content_stream(**asked)
+    async for chunk in chunks:
+        gathered.add(chunk)
 
 
 def _fits(delay: float | None, deadline: Deadline) -> bool:
@@ -229,15 +223,3 @@ def _is_transport(error: Exception) -> bool:
     """Errors of sockets, aiohttp or httpx: what the SDK passes on untouched when no answer came."""
     root = type(error).__module__.partition(".")[0]
     return isinstance(error, OSError) or root in ("aiohttp", "httpx", "httpx2", "httpcore", "httpcore2")
-
-
-def _usage(response: types.GenerateContentResponse) -> Usage:
-    """Tokens as billed: the prompt with its cached part, and thoughts as output."""
-    told = response.usage_metadata
-    if told is None:
-        return Usage()
-    return Usage(
-        tokens_in=told.prompt_token_count or 0,
-        tokens_cached=told.cached_content_token_count or 0,
-        tokens_out=(told.candidates_token_count or 0) + (told.thoughts_token_count or 0),
-    )

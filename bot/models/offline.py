@@ -41,6 +41,8 @@ class OfflineModel:
             raise ProviderError(
                 "invalid", f"{NAME} has no {request.output.__name__} for {request.scene.route}"
             )
+        if request.on_text is not None:
+            request.on_text(str(getattr(answer, "response", "")))
         return Draft(output=answer, usage=Usage(), version=VERSION, latency_ms=0)
 
     async def close(self) -> None:
