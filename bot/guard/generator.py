@@ -29,8 +29,9 @@ from bot.guard.model import (
     Strength,
     Verdict,
 )
-from bot.guard.sanitise import is_silence, sanitise
+from bot.guard.sanitise import is_silence, is_wordless, sanitise
 from bot.guard.similarity import repeats
+from bot.guard.streaming import Gate
 from bot.meeting.model import Language, Phase, Route, Scene
 from bot.models.base import Draft, Model, Prompt, ProviderError, Request
 from bot.phrases import t
@@ -54,7 +55,9 @@ class Call:
 
     `recent`: the bot's own earlier posts, newest last, notices left out. `judge_repetition` is off in a
     one-person meeting and where a person waits. `note_frame`: template of the application note with
-    {reasons} and {failed}; None takes the phrase book's.
+    {reasons} and {failed}; None takes the phrase book's. `on_visible` streams the first attempt: it is called with
+    what of the text may be seen so far, whole sentences that break no `must`, each time that is more. What
+    `generate` returns may be another text (rephrased, fixed, none) and takes its place.
     """
 
     route: Route
@@ -72,6 +75,7 @@ class Call:
     text_of: Callable[[BaseModel], str] = field(default=response_of)
     note_frame: str | None = None
     max_output_tokens: int = 2048
+    on_visible: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         if self.fallback is None and not self.may_be_silent:
@@ -163,17 +167,41 @@ class Generator:
         return _Try(failed)
 
     async def _ask(self, call: Call, prompt: Prompt, number: int) -> Draft[Any]:
-        request = Request(call.scene, prompt, call.output, call.deadline, number, call.max_output_tokens)
+        on_text = self._gated(call) if number == 0 and call.on_visible is not None else None
+        request = Request(
+            call.scene, prompt, call.output, call.deadline, number, call.max_output_tokens, on_text
+        )
         async with call.deadline.timeout():
             return await self._model_for(call).generate(request)
+
+    def _gated(self, call: Call) -> Callable[[str], None]:
+        """What a model may tell while it writes: nothing of it goes on but through the gate."""
+        gate = Gate(call.rules, sanitise)
+
+        def hear(text: str) -> None:
+            try:
+                visible = gate.feed(text)
+                if visible is not None and call.on_visible is not None:
+                    call.on_visible(visible)
+            except Exception as error:
+                gate.shut = True
+                self._report("stream", error)
+
+        return hear
 
     def _read(self, call: Call, draft: Draft[Any]) -> _Try:
         output, usage = draft.output, draft.usage
         text = sanitise(call.text_of(output))
         silent, too_long = is_silence(text), len(text) > MAX_CHARACTERS
+        if too_long:
+            failure = "too_long"
+        elif silent:
+            failure = None if call.may_be_silent else "silence"
+        else:
+            failure = "empty" if is_wordless(text) else None
         attempt = Attempt(
-            None if silent or too_long else text,
-            failure="too_long" if too_long else "silence" if silent and not call.may_be_silent else None,
+            None if silent or failure else text,
+            failure=failure,
             latency_ms=draft.latency_ms,
             tokens_in=usage.tokens_in,
             tokens_cached=usage.tokens_cached,

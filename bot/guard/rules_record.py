@@ -10,7 +10,7 @@ from datetime import date
 
 from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.guard.similarity import alike
-from bot.guard.wording import Lexicon, plain
+from bot.guard.wording import Lexicon, plain, sentences
 from bot.meeting.figures import Figure, as_figure, figures, unborne
 from bot.meeting.model import Phase
 from bot.meeting.names import entry_numbers, unknown_names
@@ -131,8 +131,20 @@ def _small_count(figure: Figure) -> bool:
 
 
 def _sums_up(candidate: Candidate, lexicon: Lexicon) -> bool:
-    closing = candidate.closing_seen or candidate.closing_complete or candidate.phase is Phase.CLOSING
-    return closing or bool(lexicon.pattern("sums_up").search(plain(candidate.text)))
+    text = plain(candidate.text)
+    if candidate.closing_seen or candidate.closing_complete or candidate.phase is Phase.CLOSING:
+        return not all(_only_procedure(sentence, lexicon) for sentence in sentences(text))
+    return bool(lexicon.pattern("sums_up").search(text))
+
+
+def _only_procedure(sentence: str, lexicon: Lexicon) -> bool:
+    """Thanks, what happens next, a question whether anything is missing: while closing everything else
+    counts as summing up, whatever its words.
+    """
+    rest, found = lexicon.pattern("procedure").subn(" ", sentence)
+    return bool(found or sentence.endswith("?")) and not (
+        lexicon.pattern("sums_up").search(rest) or figures(rest)
+    )
 
 
 def _terms(question: str, lexicon: Lexicon) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def announces_start(title: str, lexicon: Lexicon) -> Rule:
     def complete(text: str) -> str:
         return f"{lexicon.sentence('announces_start', title=title)}\n{text}"
 
-    return Rule("announces_start", Strength.MUST, Remedy.REPHRASE, check, complete)
+    return Rule("announces_start", Strength.MUST, Remedy.REPHRASE, check, complete, whole=True)
 
 
 def says_start(text: str, title: str, lexicon: Lexicon) -> bool:
@@ -89,7 +89,7 @@ def holds_minutes(minutes: int, lexicon: Lexicon) -> Rule:
             return None
         return lexicon.reason("holds_minutes", minutes=abs(minutes))
 
-    return Rule("holds_minutes", Strength.MUST, Remedy.FIXED, check)
+    return Rule("holds_minutes", Strength.MUST, Remedy.FIXED, check, whole=True)
 
 
 def says_minutes(text: str, minutes: int, lexicon: Lexicon) -> bool:
@@ -98,8 +98,10 @@ def says_minutes(text: str, minutes: int, lexicon: Lexicon) -> bool:
     if minutes == 0:
         return bool(lexicon.pattern("time_up").search(folded))
     number = abs(minutes)
-    held = any(f.unit == "min" and f.value == number for f in figures(text)) or _hours_and_minutes(
-        text, number
+    held = (
+        any(f.unit == "min" and f.value == number for f in figures(text))
+        or _hours_and_minutes(text, number)
+        or _unit_said_before(folded, number, lexicon)
     )
     if number == 10 and not held:  # 十分 is "enough" unless the sentence speaks of what is left
         held = bool(lexicon.pattern("ten_minutes").search(folded))
@@ -112,7 +114,7 @@ def in_language(names: Sequence[str], lexicon: Lexicon) -> Rule:
     def check(candidate: Candidate) -> str | None:
         return lexicon.reason("in_language") if not is_in(candidate.text, names, lexicon) else None
 
-    return Rule("in_language", Strength.MUST, Remedy.REPHRASE, check)
+    return Rule("in_language", Strength.MUST, Remedy.REPHRASE, check, whole=True)
 
 
 def at_most(limit: int, lexicon: Lexicon) -> Rule:
@@ -207,6 +209,18 @@ def _without_quotes(text: str, *, only_attributed: bool, said: re.Pattern[str] |
 
     rest = _QUOTED.sub(drop, _BLOCK_QUOTE.sub("", text))
     return rest if re.search(r"\w", rest) else text
+
+
+def _unit_said_before(folded: str, minutes: int, lexicon: Lexicon) -> bool:
+    """ "Of our 45 minutes 22 are left": the unit stands with the first figure and holds for the second."""
+    for sentence in sentences(folded):
+        found = figures(sentence)
+        first = next((f for f in found if f.unit == "min"), None)
+        if first is None or not lexicon.pattern("left").search(sentence[first.span[1] :]):
+            continue
+        if any(f.unit == "" and f.value == minutes and f.span[0] > first.span[1] for f in found):
+            return True
+    return False
 
 
 def _hours_and_minutes(text: str, minutes: int) -> bool:

@@ -32,6 +32,11 @@ def sanitise(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", clean)
 
 
+def is_wordless(text: str) -> bool:
+    """A date alone, "1.", "...", an emoji: nothing that could be read as a sentence in any script."""
+    return not any(c.isalpha() for c in text)
+
+
 def is_silence(text: str) -> bool:
     """Nothing, or the silence token in any case, width or wrapping."""
     folded = fold(text).strip(_WRAPPING)

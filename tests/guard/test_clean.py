@@ -62,7 +62,7 @@ def facts_of(row: dict[str, Any]) -> RoomFacts:
         user_ids=frozenset({1, 2, 3, 4}),
         entry_numbers=frozenset({1, 2, 3}),
         record=lambda: _RECORD[language],
-        allowed=(45,) if minutes is None else (abs(minutes), 45),
+        allowed=tuple({45, len(_NAMES[language]), abs(minutes or 0) or 45}),
     )
 
 

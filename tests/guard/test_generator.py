@@ -91,6 +91,18 @@ class TestSilence:
         assert (played.generated.text, played.generated.source) == (GOOD.text, Source.REPHRASED)
         assert played.generated.attempts[0].failure == "silence"
 
+    @pytest.mark.parametrize("text", ["2026-01-02", "1.", "👍", "２０２６", "1/2 – 3", "！？"])
+    @pytest.mark.parametrize("may_be_silent", [True, False])
+    def test_a_text_without_a_letter_is_no_draft(self, text: str, may_be_silent: bool) -> None:
+        played = play(Say(text), GOOD, rules=RULES, fallback="F", may_be_silent=may_be_silent)
+        assert (played.generated.text, played.generated.source) == (GOOD.text, Source.REPHRASED)
+        assert played.generated.attempts[0].failure == "empty"
+        assert play(Say(text), Say(text), fallback="F").generated.text == "F"
+
+    @pytest.mark.parametrize("text", ["OK", "はい", "👍 了解", "é"])
+    def test_one_word_is_a_draft(self, text: str) -> None:
+        assert play(Say(text), rules=RULES, fallback="F").generated.text == text
+
     def test_twice_silent_where_forbidden_is_the_fallback(self) -> None:
         played = play(Say(""), Say("[SILENCE]"), fallback="F")
         assert (played.generated.text, played.generated.source) == ("F", Source.FIXED)

@@ -170,8 +170,43 @@ class TestNearTheEnd:
         assert self._rule(False, ("who pays",)).check(Candidate(self.SUM, Phase.CONVERGING)) is not None
         assert self._rule(True, ("who pays",)).check(Candidate(self.SUM, Phase.DISCUSSING)) is not None
 
-    def test_a_closing_text_needs_them_whatever_its_words(self) -> None:
-        assert self._rule(False, ("who pays",)).check(Candidate("Thanks, all.", Phase.CLOSING)) is not None
+    @pytest.mark.parametrize(
+        ("language", "text"),
+        [
+            ("en", "Thanks, all. Option A it is."),
+            ("en", "Thanks, we release on December 10."),
+            ("en", "Sato does the release. See you!"),
+            ("en", "All is well. Good night."),
+            ("en", "If nobody objects, we are agreed. Thank you."),
+            ("ja", "ありがとうございました。A案で進みます。"),
+            ("ja", "リリースは12月10日です、お疲れさまでした。"),
+            ("ja", "佐藤さんがリリースします。それではまた。"),
+            ("ja", "すべて順調ですね。"),
+            ("ja", "決定ということで、ありがとうございました。"),
+        ],
+    )
+    def test_a_closing_text_that_says_anything_needs_them(self, language: Language, text: str) -> None:
+        facts = RoomFacts(language, open_questions=lambda: ("who pays",))
+        rule = rule_named("decided_undecided_apart", facts)
+        assert rule.check(Candidate(text, Phase.CLOSING)) is not None
+
+    @pytest.mark.parametrize(
+        ("language", "text"),
+        [
+            ("en", "Thanks, all."),
+            ("en", "The minutes follow in a moment. See you next week!"),
+            ("en", "The meeting is now closed. Thank you, Ana."),
+            ("en", "We'll finish here. Is anything missing?"),
+            ("ja", "皆さん、お疲れさまでした。"),
+            ("ja", "議事録はまもなく届きます。少々お待ちください。"),
+            ("ja", "これで会議を終了します。佐藤さん、ありがとうございました。"),
+            ("ja", "このまま閉じてよろしいですか？"),
+        ],
+    )
+    def test_thanks_and_what_happens_next_sum_nothing_up(self, language: Language, text: str) -> None:
+        facts = RoomFacts(language, open_questions=lambda: ("who pays",))
+        rule = rule_named("decided_undecided_apart", facts)
+        assert rule.check(Candidate(text, Phase.CLOSING)) is None
 
     def test_code_adds_them_short_and_counted(self) -> None:
         rule = self._rule(True, tuple(f"question number {'x' * 300} {i}" for i in range(9)))
@@ -202,6 +237,8 @@ class TestMinutes:
             (0, "en", "We've reached the planned end."),
             (-10, "ja", "予定の時刻を10分過ぎています。"),
             (-20, "en", "We are 20 minutes over."),
+            (20, "en", "Of the 60 minutes 20 are left."),
+            (20, "ja", "60分のうち、残りは20です。"),
         ],
     )
     def test_the_right_number_passes(self, minutes: int, language: Language, text: str) -> None:
