@@ -80,7 +80,11 @@ async def erase_meeting(c: AsyncConnection, guild_id: int, meeting_id: int) -> b
     async with erasing(c, meeting_id):
         await _drop(c, (schema.entries, schema.redactions), meeting_id)
     rest = (
+        "passages",
+        "indexed",
         "decided",
+        "panels",
+        "panel_turns",
         "messages",
         "reactions",
         "notices",

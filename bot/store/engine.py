@@ -32,7 +32,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import StaticPool
 
 from bot.errors import StoreError
-from bot.store import schema
+from bot.store import passages, schema
 from bot.store._gate import ERASED
 from bot.store._lock import FileLock
 from bot.store._queue import Queue
@@ -162,6 +162,7 @@ class Database:
         self._engine = _engine(self._url, self._path, self._read_only)
         self._connection = await self._engine.connect()
         async with self._connection.begin():
+            await self._connection.run_sync(passages.assert_available)
             if not self._read_only:
                 await self._connection.run_sync(_migrate)
                 await self._name_database(self._connection)
@@ -176,6 +177,8 @@ class Database:
                 await connection.begin()
                 before = await _changes(connection)
                 result = await work(connection)
+                if connection.info.get(ERASED):
+                    await passages.scrub(connection)
                 changed = await _changes(connection) != before
                 if changed:
                     self._call("before")
@@ -228,10 +231,15 @@ class Database:
         _assert_revision(connection, self._name)
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
         triggers = {row.name: row.sql for row in connection.exec_driver_sql(query)}
-        for name, sql in schema.TRIGGERS.items():
-            if triggers.get(name) != sql:
-                state = "altered" if name in triggers else "missing"
-                raise StoreError(f"{self._name}: trigger {name} is {state}; the ledger is not protected")
+        for expected, harm in (
+            (schema.TRIGGERS, "the ledger is not protected"),
+            (passages.TRIGGERS, "erased words would stay findable"),
+        ):
+            for name, sql in expected.items():
+                if triggers.get(name) != sql:
+                    state = "altered" if name in triggers else "missing"
+                    raise StoreError(f"{self._name}: trigger {name} is {state}; {harm}")
+        passages.assert_there(connection, self._name)
         if connection.execute(sa.select(sa.func.count()).select_from(schema.erasure_gate)).scalar():
             raise StoreError(f"{self._name}: the erasure gate stands open; the ledger is not protected")
 

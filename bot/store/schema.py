@@ -339,6 +339,61 @@ decided = sa.Table(
     sa.Index("ix_decided_guild_id", "guild_id", "at"),
 )
 
+# The panel of a meeting that has one, and every turn of it; what is due next is computed from these.
+panels = sa.Table(
+    "panels",
+    metadata,
+    _meeting(primary_key=True),
+    _snowflake("guild_id"),
+    _column("roles", sa.JSON),  # [[name, standpoint]]
+    _column("turns", sa.Integer),
+    _column("created_at", Moment),
+    _optional("cost_cap", sa.Float),  # US dollars
+    _optional("webhook_id", sa.BigInteger),  # its token is a secret and stands nowhere
+    _optional("webhook_unusable", _Word),
+    _optional("stop_reason", _Word),
+    _optional("stopped_at", Moment),
+)
+
+panel_turns = sa.Table(
+    "panel_turns",
+    metadata,
+    _meeting(primary_key=True),
+    _key("number", sa.Integer),
+    _snowflake("guild_id"),
+    _column("role", sa.Integer),
+    _column("outcome", _Word),
+    _column("at", Moment),
+    _column("agrees", sa.Boolean),
+    _column("seen_to", sa.BigInteger),
+)
+
+# What the full-text index holds (bot.store.passages): tokens, a row for each thing that can be found.
+passages = sa.Table(
+    "passages",
+    metadata,
+    sa.Column("id", _Id, primary_key=True),
+    _snowflake("guild_id"),
+    _meeting(),
+    _column("kind", _Word),  # message, entry, minutes
+    _column("ref", sa.BigInteger),  # message id, an item's first number, section
+    _optional("author_id", sa.BigInteger),
+    _column("terms", Words),
+    sa.UniqueConstraint("meeting_id", "kind", "ref"),
+    sa.Index("ix_passages_guild_id", "guild_id", "meeting_id"),
+)
+
+# How far a meeting is indexed: its last message, ledger entries, and minutes that are in `passages`.
+indexed = sa.Table(
+    "indexed",
+    metadata,
+    _meeting(primary_key=True),
+    _snowflake("guild_id"),
+    _column("message_id", sa.BigInteger),
+    _column("entries", sa.Integer),
+    _column("minutes", sa.String(128)),
+)
+
 opt_outs = sa.Table(
     "opt_outs",
     metadata,
