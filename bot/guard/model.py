@@ -56,7 +56,9 @@ class Rule:
     `check` returns None (passes) or the reason, in the meeting's language, why the text is to be written
     again and why it matters; it looks at the room through closures, so that running it again later judges
     the room as it is then. `complete` returns the text with the missing sentence added: at once for remedy
-    COMPLETE, after a rephrase that did not help for REPHRASE.
+    COMPLETE, after a rephrase that did not help for REPHRASE. `whole`: what the rule asks for may stand anywhere
+    or shows only in the proportion of the whole, so that a beginning which breaks it may still become a text
+    that does not; without it, a beginning that breaks the rule is beyond repair (`guard.streaming`).
     """
 
     name: str
@@ -64,6 +66,7 @@ class Rule:
     remedy: Remedy
     check: Callable[[Candidate], str | None]
     complete: Callable[[str], str] | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
