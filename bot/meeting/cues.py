@@ -40,11 +40,12 @@ AFTER = _cues(
     (r"\s?\w{0,12}? ?or (?:more|later|above|over)\b", "min", True, False, True),
     (
         r"\s?\w{0,12}? ?(?:and|or) (?:up|above|upwards?|beyond)\b|\s?onwards?\b"
-        r"|\s?\w{0,12} at the earliest\b",
+        r"|\s?\w{0,12} at the (?:earliest|shortest|lowest|least)\b",
         "min", True, False, True,
     ),
     (
-        r"\s?\w{0,12}? ?or (?:less|fewer|earlier|below|under)\b|\s?\w{0,12} (?:at the latest|at most|tops"
+        r"\s?\w{0,12}? ?or (?:less|fewer|earlier|below|under)\b"
+        r"|\s?\w{0,12} (?:at the (?:latest|longest|highest|most)|at most|tops"
         r"|max(?:imum)?)\b",
         "max", True, False, True,
     ),
@@ -78,9 +79,12 @@ BEFORE = _cues(
     (r"\bby(?: the end of)?|\bat (?:the )?latest", "max", True, True, False),
     (r"\blater than|\bafter", "min", False, True, True),
     (r"\b(?:starting|beginning|from|since)", "min", True, True, False),
-    (r"(?:上限|最大|最高|最長|最多|多くとも|多くて|せいぜい)(?:人数|金額|値|額)?", "max", True, False, True),
     (
-        r"(?:下限|最低|最小|最短|少なくとも|早くとも|早くて)(?:人数|金額|値|額|でも)?",
+        r"(?:上限|最大|最高|最長|最多|[多長高大]くとも|[多長高大]くても?|せいぜい)(?:人数|金額|値|額)?",
+        "max", True, False, True,
+    ),
+    (
+        r"(?:下限|最低|最小|最短|(?:少な|早|短|低|小さ)くとも|(?:少な|早|短|低|小さ)くても?)(?:人数|金額|値|額|でも)?",
         "min", True, False, True,
     ),
     (r"(?:遅くとも|遅くて)", "max", True, True, False),
@@ -114,8 +118,8 @@ NEGATION = re.compile(
     r"|(?:(?<=[a-z])n't|\bcant|\bdont|\bwont)\b|(?<=[a-z])-?less\b(?! than)"
     r"|ない|無い|ません|なし(?!遂)|無し|せず|ずに|ぬ(?=[。、\s]|$)|禁止|禁ずる|禁じ|不可|不要|不採用"
     r"|不許可|無用|撤廃|廃止|中止|却下|棄却"
-    r"|見送[りるっ]|取りや?め|取り止め|取り消[しす]|取消|やめ(?!る?か)|止める|止めて|否決|除外|除く|除き"
-    r"|削除|外す|外し|解除|凍結|無制限|ダメ|だめ|(?<![A-Za-z])NG(?![A-Za-z])|以外",
+    r"|見送[らりるっ]|取りや?め|取り止め|取り消[しす]|取消|やめ(?!る?か)|止める|止めて|否決|除外|除く|除き"
+    r"|削除|外す|外し|外され|除かれ|止められ|取り消さ|解除|凍結|無制限|ダメ|だめ|(?<![A-Za-z])NG(?![A-Za-z])|以外",
     re.I,
 )  # fmt: skip
 # Words that look like a negation and are none, or two that make an affirmation.
@@ -151,6 +155,31 @@ CLAUSE = re.compile(
     r"|will|must|should|can|never|no|take|use|go|keep|ship|adopt|choose|move|start|continue|proceed)\b)"
     r"|(?<=[るたいすだん])(?:が|けど|けれど|し)(?=[、\s]?)(?![ぁ-ん]?[るたいす])|ただし|一方で?",
     re.I,
+)  # fmt: skip
+# What comes to its end is stopped: beside a word of STOPS in the other text this is no lost negation.
+ENDS = re.compile(
+    r"終了|終わ[りるっ]|打ち切|\b(?:end(?:s|ed|ing)?|terminat\w+|clos(?:e[sd]?|ing)|retir\w+|sunset\w*)\b",
+    re.I,
+)
+STOPS = re.compile(
+    r"やめ|中止|廃止|止め|停止|\b(?:stop(?:s|ped|ping)?|discontinu\w+|drop(?:s|ped)?|abandon\w*|cancel\w*)\b",
+    re.I,
+)
+# Words of which one says what the other denies, neither being a negation itself.
+OPPOSITES = tuple(
+    (re.compile(a, re.I), re.compile(b, re.I))
+    for a, b in (
+        (r"必須|義務|\bmandatory\b|\b(?:required|obligatory|compulsory)\b", r"任意|\b(?:optional|voluntary)\b"),
+        (r"非公開|\bprivate(?:ly)?\b", r"(?<!非)公開|\bpublic(?:ly)?\b"),
+        (r"無料|無償|\bfree of charge\b", r"有料|有償|\bpaid\b"),
+        (
+            r"オン(?!ライン)[にの]|\b(?:turn|switch|stay|leav|left|keep)\w*(?: \w+){0,3} on\b(?!\s+\w)",
+            r"オフ(?!ライン|ィス)[にの]|\b(?:turn|switch|stay|leav|left|keep)\w*(?: \w+){0,3} off\b",
+        ),
+        (r"有効(?:に|化)|\benable[ds]?\b", r"無効(?:に|化)|\bdisable[ds]?\b"),
+        (r"午前|\bmornings?\b", r"午後|\bafternoons?\b"),
+        (r"増や[しすせ]|\bincreas\w+\b", r"減ら[しすせ]|\b(?:decreas|reduc)\w+\b"),
+    )
 )  # fmt: skip
 EARLIER = re.compile(r"\b(?:before|until|till|prior to)\b|(?:の|る|する)前[にはの]|より前|までに", re.I)
 LATER = re.compile(r"\b(?:after|following)\b|(?:の|た|した)(?:後|あと)[にはの]|より後|てから", re.I)

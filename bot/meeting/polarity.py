@@ -164,7 +164,11 @@ def _alike(a: Limit, b: Limit) -> bool:
 
 
 def _restrictions_agree(text: str, source: str) -> bool:
-    if bool(cues.ONLY.search(text)) and not cues.ONLY_SOFT.search(source):
+    if (
+        bool(cues.ONLY.search(text))
+        and not cues.ONLY_SOFT.search(source)
+        and not _bans_the_rest(source, text)
+    ):
         return False
     for clause in clauses(source):
         if cues.ONLY.search(clause) and containment(clause, text) >= 0.75 and not cues.ONLY_SOFT.search(text):
@@ -172,7 +176,39 @@ def _restrictions_agree(text: str, source: str) -> bool:
     return True
 
 
+def _bans_the_rest(source: str, text: str) -> bool:
+    """ "Nobody under 18 may" against "only those of 18 and over": forbidding the rest is the restriction."""
+    if not cues.NEGATION.search(source):
+        return False
+    held = [h for h in limits(source) if h.figure]
+    return any(
+        s.figure and supports(h.figure, s.figure) and _alike(h, s)
+        for s in limits(text)
+        for h in held
+        if h.figure
+    )
+
+
+def _opposite_words(text: str, source: str) -> bool:
+    """Whether one has a word of which the other has the opposite alone ("optional", "mandatory")."""
+    for one, other in cues.OPPOSITES:
+        for a, b in ((one, other), (other, one)):
+            if a.search(text) and b.search(source) and not b.search(text) and not a.search(source):
+                return True
+    return False
+
+
+def _ends_what_stops(text: str, source: str) -> bool:
+    """Whether one says by "ends" what the other says by "we stop", which counts as a negation."""
+    return any(
+        cues.ENDS.search(a) and cues.STOPS.search(b) and not cues.STOPS.search(a) and not cues.ENDS.search(b)
+        for a, b in ((text, source), (source, text))
+    )
+
+
 def _negation_agrees(text: str, source: str) -> bool:
+    if _opposite_words(text, source) or _ends_what_stops(text, source):
+        return _parity(text) != _parity(source)
     theirs = clauses(source)
     if len(_read(text)[1]) == len(_read(source)[1]):
         return True

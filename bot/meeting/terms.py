@@ -21,10 +21,10 @@ _STOP = frozenset(
     require required monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
     wednesdays thursdays fridays saturdays sundays january february march april june july august
     september october november december two three four five six seven eight nine ten twenty thirty forty
-    fifty hundred thousand million""".split()  # noqa: SIM905
+    fifty hundred thousand million earliest latest least longest shortest""".split()  # noqa: SIM905
 )
 _JA_STOP = re.compile(
-    "決定|合意|確定|必要|場合|禁止|撤廃|廃止|不要|不可|以上|以下|以内|未満|上限|下限|最大|最低|最小|必須"
+    "決定|合意|確定|必要|場合|禁止|撤廃|廃止|不要|不可|以上|以下|以内|以降|以前|以後|未満|上限|下限|最大|最低|最小|必須"
     "|今回|予定|実施|対応|方針|全員"
 )
 _JA_STOP_ALONE = frozenset("決使行為事者方必中化的用毎約計人個件月日年時分円名回")
@@ -37,7 +37,8 @@ def stem(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
+        least = 4 if suffix == "ly" else 3  # reply, apply and early are words by themselves
+        if word.endswith(suffix) and len(word) - len(suffix) >= least and not word.endswith("ss"):
             shorter = word[: -len(suffix)]
             return stem(shorter) if suffix == "s" else shorter
     return word

@@ -14,9 +14,10 @@ from datetime import date
 from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.meeting.figures import Figure, figures, supports, unborne, unsupported
 from bot.meeting.model import Entry, EntryKind, Item, LedgerView
-from bot.meeting.names import entry_numbers, unknown_names
+from bot.meeting.names import entry_numbers, named, unknown_names
 from bot.meeting.polarity import agree, sentences
 from bot.meeting.terms import containment, overlap, terms
+from bot.minutes.rule_words import AGAINST, OPEN, REPLACED, REPORTS, SETTLED
 
 Say = Callable[..., str]
 
@@ -26,36 +27,7 @@ SETTLES = 0.6
 # From this overlap on a sentence is an entry's own wording, whatever others it reminds of.
 VERBATIM = 0.8
 _SHOWN = 160
-
-_REPLACED = re.compile(
-    r"置き換|差し替|変更|改め|修正|見直|撤回|取り消|取消|取り下げ|覆|翻|当初|従来|以前の|旧|ではなく|代わ"
-    r"|変わ|白紙"
-    r"|\b(?:replac\w*|revis\w*|supersed\w*|chang\w*|instead|withdr\w*|retract\w*|revers\w*|overturn\w*"
-    r"|no longer|earlier|previous\w*"
-    r"|formerly|originally|at first|initially|amend\w*|updat\w*|dropped|undone)\b",
-    re.I,
-)
-_AGAINST = re.compile(
-    r"否決|却下|見送|不採用|採用しない|\b(?:reject\w*|declin\w*|turned down|decided against|not adopted)\b",
-    re.I,
-)
-_SETTLED = re.compile(
-    r"決定(?!事項以外)|決ま(?:り|っ)|決め(?:た|まし)|合意|採用|確定|承認|ことに(?:なった|なりました|した"
-    r"|しました)|とする|とします|に決"
-    r"|\b(?:decided|agreed|settled|resolved|approved|chosen|chose|will|concluded|confirmed|adopted"
-    r"|selected|is to|are to|picked)\b",
-    re.I,
-)
-_OPEN = re.compile(
-    r"未決|未定|決まって(?:い)?(?:ない|ません|おらず)|決まら|決めて(?:い)?(?:ない|ません)|決められ"
-    r"|合意に至|至ら(?:ず|な)|保留|持ち越|持ち帰|継続|検討|課題|次回|論点|残って|残る"
-    r"|結論(?:は|が)(?:出|まだ)|意見が(?:分か|割)|かどうか(?:は|が|を)|議論|対立"
-    r"|\b(?:open|undecided|unresolved|unsettled|pending|remain\w*|tbd|whether|questions?|yet to"
-    r"|to be decided|undetermined|left for|next meeting|disagree\w*"
-    r"|discuss\w*|debat\w*|not (?:yet )?(?:been )?(?:decided|settled|agreed|resolved|chosen)"
-    r"|no (?:decision|agreement|conclusion)|n't (?:decided?|agreed?|settled?))\b",
-    re.I,
-)
+_ONLY_CITES = re.compile(r"[\s(（\[【]*(?:[#＃]\s?\d+[\s,、，・]*(?:and|と)?\s*)+[)）\]】\s.。]*")
 
 
 def _rule(name: str, check: Callable[[Candidate], str | None]) -> Rule:
@@ -71,7 +43,15 @@ def _numbers_of(item: Item) -> set[int]:
 
 
 def _pieces(text: str) -> list[str]:
-    return [s for line in text.splitlines() for s in sentences(line)]
+    """The sentences of a text; a citation after the full stop belongs to the sentence before it."""
+    found: list[str] = []
+    for line in text.splitlines():
+        for at, piece in enumerate(sentences(line)):
+            if at and _ONLY_CITES.fullmatch(piece):
+                found[-1] = f"{found[-1]} {piece}"
+            else:
+                found.append(piece)
+    return found
 
 
 def cites_every_decision(view: LedgerView, say: Say) -> Rule:
@@ -130,7 +110,7 @@ def replaced_called_replaced(view: LedgerView, say: Say) -> Rule:
         pieces = _pieces(candidate.text)
         for at, piece in enumerate(pieces):
             around = " ".join(pieces[max(0, at - 1) : at + 2])
-            if _REPLACED.search(around):
+            if REPLACED.search(around):
                 continue
             cited = set(entry_numbers(piece))
             stale = [i.number for i in gone if cited & _numbers_of(i) or _repeats(piece, i.entry, view)]
@@ -168,7 +148,7 @@ def open_not_settled(view: LedgerView, say: Say) -> Rule:
 
     def check(candidate: Candidate) -> str | None:
         for piece in _pieces(candidate.text):
-            if not _SETTLED.search(piece) or _OPEN.search(piece):
+            if not SETTLED.search(piece) or OPEN.search(piece):
                 continue
             cited = set(entry_numbers(piece))
             for question in questions:
@@ -194,18 +174,30 @@ def _about_question(piece: str, question: Item, view: LedgerView) -> bool:
     )
 
 
-def limits_kept(view: LedgerView, say: Say) -> Rule:
-    """Numbers, bounds and polarity of decisions and constraints are those of the ledger, sentence by
-    sentence."""
+def limits_kept(view: LedgerView, say: Say, names: Iterable[str] = ()) -> Rule:
+    """Numbers, bounds and polarity of decisions and constraints, and whose they and the actions are, are
+    those of the ledger, sentence by sentence. `names`: whom the prose may give a task to."""
     binding = (*view.decisions, *view.constraints)
+    known = tuple(names)
 
     def check(candidate: Candidate) -> str | None:
         for piece in _pieces(candidate.text):
+            told = _spoken_of(piece, (*binding, *view.actions), view)
+            # "Next meeting" leaves nothing open where the entry itself is about the next meeting.
+            if REPLACED.search(piece) or (OPEN.search(piece) and not any(OPEN.search(i.text) for i in told)):
+                continue
+            if other := _given_to_another(piece, told, known):
+                return say(
+                    "minutes_rules.limits_kept",
+                    numbers=_numbers([other.number]),
+                    sentence=piece[:_SHOWN],
+                    text=other.text[:_SHOWN],
+                )
             items = _spoken_of(piece, binding, view)
-            if not items or _REPLACED.search(piece) or _OPEN.search(piece):
+            if not items:
                 continue
             # "Rejected: X" is how a decision against X reads; its polarity is in that word.
-            if any((i.entry.value or 0) < 0 for i in items) and _AGAINST.search(piece):
+            if any((i.entry.value or 0) < 0 for i in items) and AGAINST.search(piece):
                 continue
             if _turns(piece, items):
                 numbers, text = _numbers(i.number for i in items), items[0].text[:_SHOWN]
@@ -232,6 +224,15 @@ def _spoken_of(piece: str, binding: Sequence[Item], view: LedgerView) -> list[It
         and not any(overlap(o.text, piece) >= overlap(i.text, piece) for o in elsewhere)
     ]
     return by_number + by_words
+
+
+def _given_to_another(piece: str, items: Sequence[Item], names: Sequence[str]) -> Item | None:
+    """The entry whose person the sentence leaves out for one that no such entry names, nor only reports."""
+    said = {n for n in named(piece, names) if n in piece}
+    held = [(i, set(named(f"{i.text}\n{i.owner or ''}", names))) for i in items]
+    if not said - {n for _, whose in held for n in whose} or REPORTS.search(piece):
+        return None
+    return next((i for i, whose in held if whose - said), None)
 
 
 def _turns(piece: str, items: Sequence[Item]) -> bool:
@@ -280,7 +281,7 @@ def all_rules(
         no_unknown_names(names, lambda: held, say),
         replaced_called_replaced(view, say),
         open_not_settled(view, say),
-        limits_kept(view, say),
+        limits_kept(view, say, names),
     )
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.meeting.polarity import agree, clauses, limits, negations, sentences
 
 DATA = Path(__file__).parent / "data"
-NAMES = ("佐藤", "田中", "鈴木", "Sato", "Tanaka", "Suzuki")
+NAMES = ("佐藤", "田中", "鈴木", "高橋", "Sato", "Tanaka", "Suzuki", "Ana", "Ben", "Carla")
 
 
 def pairs(language: str) -> list[dict[str, str | None]]:
@@ -20,7 +20,7 @@ def pairs(language: str) -> list[dict[str, str | None]]:
     return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize(("language", "flips", "honest"), [("ja", 46, 40), ("en", 32, 28)])
+@pytest.mark.parametrize(("language", "flips", "honest"), [("ja", 86, 80), ("en", 72, 68)])
 def test_flips_are_caught_and_paraphrases_pass(language: str, flips: int, honest: int) -> None:
     rows = pairs(language)
     broken = [r for r in rows if r["broken"]]
@@ -117,6 +117,34 @@ def test_no_bound_where_none_is_said(text: str) -> None:
 )
 def test_negations(text: str, count: int) -> None:
     assert len(negations(text)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "reason"),
+    [
+        ("契約の確認は任意", "契約の確認は必須", "negation"),
+        ("the check is optional", "the check is mandatory", "negation"),
+        ("the check is not optional", "the check is mandatory", None),
+        ("契約の確認は任意ではない", "契約の確認は必須", None),
+        ("配信は終了する", "配信をやめる", None),
+        ("配信は終了しない", "配信をやめる", "negation"),
+        ("support ends", "we stop support", None),
+        ("support does not end", "we stop support", "negation"),
+        ("配信をやめ、5月に終了する", "配信をやめ、5月に終了する", None),
+        ("the lamp is turned off", "we turn the lamp on", "negation"),
+        ("A案の採用は見送られた", "A案は採用しない", None),
+        ("見学は20分以内", "見学は長くても20分", None),
+        ("見学は短くても20分", "見学は20分以内", "bound"),
+        ("the visit takes no longer than 20 minutes", "the visit takes 20 minutes at the longest", None),
+        ("the visit takes 20 minutes at the shortest", "at most 20 minutes for the visit", "bound"),
+        ("入れるのは6歳以上に限る", "6歳未満は入れない", None),
+        ("入れるのは6歳以下に限る", "6歳未満は入れない", "bound"),
+        ("only children of 6 or over may enter", "nobody under 6 may enter", None),
+        ("only children may enter", "nobody under 6 may enter", "bound"),
+    ],
+)
+def test_the_same_in_words_of_the_other_side(text: str, source: str, reason: str | None) -> None:
+    assert agree(text, source) == reason
 
 
 def test_sentences_and_clauses_keep_decimals_whole() -> None:

@@ -159,6 +159,49 @@ def test_dishonest_prose_is_stopped(rule: str, language: str, old: str, new: str
     assert rule in fired(language, honest.replace(old, new))
 
 
+PEOPLE_JA = ledger(
+    item(1, K.DECISION, "佐藤さんがリリースノートを書く", "confirmed"),
+    item(2, K.ACTION, "会場を予約する", "live", owner="田中"),
+    item(3, K.DECISION, "次回の司会は高橋さん", "confirmed"),
+    item(4, K.DECISION, "予算は50万円とする", "confirmed"),
+)
+PEOPLE_EN = ledger(
+    item(1, K.DECISION, "Sato writes the release notes", "confirmed"),
+    item(2, K.ACTION, "Book the venue", "live", owner="Ben"),
+    item(3, K.DECISION, "Carla chairs the next meeting", "confirmed"),
+    item(4, K.DECISION, "The budget is 50,000 dollars", "confirmed"),
+)
+
+
+@pytest.mark.parametrize(
+    ("view", "text", "kept"),
+    [
+        (PEOPLE_JA, "リリースノートは佐藤さんが書く（#1）。", True),
+        (PEOPLE_JA, "リリースノートは田中さんが書く（#1）。", False),
+        (PEOPLE_JA, "リリースノートは田中さんが書く。（#1）", False),
+        (PEOPLE_JA, "会場は田中さんが予約する（#2）。", True),
+        (PEOPLE_JA, "会場は佐藤さんが予約する（#2）。", False),
+        (PEOPLE_JA, "次回は田中さんが司会を務める（#3）。", False),
+        (PEOPLE_JA, "予算は50万円とすることで、佐藤さんも納得した（#4）。", True),
+        (PEOPLE_JA, "高橋さんの指摘を受け、リリースノートを書くことにした（#1）。", True),
+        (PEOPLE_JA, "佐藤さんがリリースノートを書き、田中さんが会場を予約する（#1、#2）。", True),
+        (PEOPLE_EN, "The release notes are written by Sato (#1).", True),
+        (PEOPLE_EN, "The release notes are written by Ben (#1).", False),
+        (PEOPLE_EN, "The release notes are written by Ben. (#1)", False),
+        (PEOPLE_EN, "Ben books the venue (#2).", True),
+        (PEOPLE_EN, "Sato books the venue (#2).", False),
+        (PEOPLE_EN, "The next meeting is chaired by Ben (#3).", False),
+        (PEOPLE_EN, "The budget is 50,000 dollars, which Sato found fair (#4).", True),
+        (PEOPLE_EN, "Carla noted that release notes have to be written (#1).", True),
+        (PEOPLE_EN, "Sato writes the release notes and Ben books the venue (#1, #2).", True),
+    ],
+)
+def test_nobody_gets_what_is_another_ones(view: LedgerView, text: str, kept: bool) -> None:
+    names = ("佐藤", "田中", "高橋", "Sato", "Ben", "Carla")
+    rule = limits_kept(view, lambda key, **values: key, names)
+    assert (rule.check(Candidate(text)) is None) is kept
+
+
 @pytest.mark.parametrize("language", ["ja", "en"])
 def test_reasons_name_what_is_wrong_in_the_language(language: str) -> None:
     by_name = {r.name: r.check(Candidate("#99 山本さん 77人 Yamada-san")) for r in rules(language)}
