@@ -145,7 +145,10 @@ class Privacy:
         """False where Discord forbids it for good; raises Busy or Uncertain after `TRIES`."""
         for attempt in range(TRIES):
             try:
-                await self._core.stage.delete(_place(meeting, post), post.message_id)
+                if post.kind == "dm":
+                    await self._core.stage.withdraw(meeting.chair_id, post.message_id)
+                else:
+                    await self._core.stage.delete(_place(meeting, post), post.message_id)
             except Refused as refused:
                 return refused.reason == "gone"
             except (Busy, Uncertain) as error:

@@ -82,6 +82,7 @@ class Seen:
     embed_footers: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     mentions_me: bool = False
+    reactions: tuple[tuple[str, int], ...] = ()  # emoji and how many put it, ourselves not counted
 
 
 class Uncertain(StageError):
@@ -124,6 +125,9 @@ class Stage(Protocol):
     async def react(self, place: Place, message_id: int, emoji: str) -> None:
         """Add our reaction (idempotent)."""
 
+    async def reactors(self, place: Place, message_id: int, emoji: str) -> list[tuple[int, str]]:
+        """(user id, name) of the people who put this reaction; bots, ourselves among them, are left out."""
+
     async def open_thread(self, place: Place, message_id: int, name: str) -> Place:
         """The thread on a message, made or, where it exists already (160004), found."""
 
@@ -132,6 +136,9 @@ class Stage(Protocol):
 
     async def direct_message(self, user_id: int, post: Outgoing) -> int:
         """A direct message to one person; Refused("forbidden") where they take none."""
+
+    async def withdraw(self, user_id: int, message_id: int) -> None:
+        """Take a direct message of ours away; Refused("gone") where it is gone already."""
 
     async def readable_by_all(self, place: Place, other: Place) -> bool:
         """Whether everyone who can read `place` can read `other` too; False where that is not certain."""

@@ -19,7 +19,7 @@ from bot.errors import StageError
 from bot.meeting.model import LANGUAGES, Persona
 from bot.phrases import t
 from bot.stage import Busy, Outgoing, Place, Refused, Seen, Uncertain
-from cogs._render import LIMIT, NO_PINGS, cut, embeds_of, files_of, seen
+from cogs._render import LIMIT, NO_PINGS, cut, embeds_of, files_of, seen, shown_name
 from cogs._rights import readable_by_all
 from cogs._views import buttons
 
@@ -125,6 +125,13 @@ class DiscordStage:
         async with self._request():
             await self._channel(place).get_partial_message(message_id).add_reaction(emoji)
 
+    async def reactors(self, place: Place, message_id: int, emoji: str) -> list[tuple[int, str]]:
+        async with self._request():
+            message = await self._channel(place).fetch_message(message_id)
+            found = next((r for r in message.reactions if str(r.emoji) == emoji), None)
+            users = [] if found is None else [user async for user in found.users()]
+        return [(user.id, shown_name(user)) for user in users if not user.bot]
+
     async def open_thread(self, place: Place, message_id: int, name: str) -> Place:
         try:
             async with self._request():
@@ -152,8 +159,16 @@ class DiscordStage:
 
     async def direct_message(self, user_id: int, post: Outgoing) -> int:
         async with self._request():
-            user = self._bot.get_user(user_id) or await self._bot.fetch_user(user_id)
-            return (await user.send(body(post), **self._content(post))).id
+            return (await (await self._user(user_id)).send(body(post), **self._content(post))).id
+
+    async def withdraw(self, user_id: int, message_id: int) -> None:
+        async with self._request():
+            user = await self._user(user_id)
+            channel = user.dm_channel or await user.create_dm()
+            await channel.get_partial_message(message_id).delete()
+
+    async def _user(self, user_id: int) -> discord.User:
+        return self._bot.get_user(user_id) or await self._bot.fetch_user(user_id)
 
     async def readable_by_all(self, place: Place, other: Place) -> bool:
         guild = self._bot.get_guild(place.guild_id)

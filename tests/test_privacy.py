@@ -135,6 +135,26 @@ def test_posts_that_may_not_be_removed_are_counted_and_the_meeting_is_erased(
     held(story)
 
 
+@pytest.mark.parametrize("what", ["the meeting", "a person"])
+def test_minutes_that_went_to_the_chair_directly_are_withdrawn(what: str) -> None:
+    async def story(sitting: Sitting) -> None:
+        await sitting.start()
+        await sitting.talk(("佐藤", "決定：価格は980円"), ("鈴木", f"決定：{SECRET}"))
+        sitting.world.forbidden.add(PLACE.channel_id)
+        assert sitting.app is not None
+        await sitting.meetings.end(PLACE, SATO, now=True, interaction_id=sitting.click())
+        await asyncio.sleep(300)
+        ((to, post),) = sitting.world.dms
+        assert to == SATO.id and any(SECRET in f.content.decode() for f in post.files)
+        if what == "the meeting":
+            await sitting.app.privacy.erase_meeting(PLACE, sitting.meeting_id, SATO)
+        else:
+            await sitting.app.privacy.erase_person(PLACE.guild_id, SUZUKI.id, SUZUKI)
+        assert len(sitting.world.withdrawn) == 1
+
+    held(story)
+
+
 def test_somebody_who_opted_out_and_addresses_the_bot_sees_a_sign_and_is_not_recorded() -> None:
     async def story(sitting: Sitting) -> None:
         await sitting.start()

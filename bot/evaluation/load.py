@@ -75,6 +75,9 @@ class Nowhere:
     async def react(self, place: Place, message_id: int, emoji: str) -> None:
         return None
 
+    async def reactors(self, place: Place, message_id: int, emoji: str) -> list[tuple[int, str]]:
+        return []
+
     async def open_thread(self, place: Place, message_id: int, name: str) -> Place:
         return Place(place.guild_id, message_id)
 
@@ -86,6 +89,9 @@ class Nowhere:
 
     async def direct_message(self, user_id: int, post: Outgoing) -> int:
         return await self.say(Place(GUILD, user_id), post)
+
+    async def withdraw(self, user_id: int, message_id: int) -> None:
+        return None
 
     async def typing(self, place: Place) -> None:
         return None

@@ -170,7 +170,7 @@ async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji
     Taking the reaction back takes back what it said.
     """
     now = core.clock.now()
-    plain = emoji.replace("\ufe0f", "")
+    plain = bare(emoji)
 
     async def work(c: Connection) -> Change:
         if await transcript.opted_out(c, room.meeting.guild_id, person.id):
@@ -189,6 +189,11 @@ async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji
     if change.value is not None:
         room.joined, room.board_dirty = change.value, True
         room.rearm()
+
+
+def bare(emoji: str) -> str:
+    """Without the selector that asks for the coloured form: it is the same reaction either way."""
+    return emoji.replace("\ufe0f", "")
 
 
 def _from_reaction(room: Room, message_id: int, person: Person, emoji: str) -> list[NewEntry]:

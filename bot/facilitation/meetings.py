@@ -12,6 +12,7 @@ from bot.clock import Scheduler
 from bot.errors import BadInput, NoMeeting, StageError
 from bot.facilitation import (
     attendance,
+    backfill,
     chair,
     closing,
     corrections,
@@ -24,7 +25,7 @@ from bot.facilitation import (
     timekeeper,
 )
 from bot.facilitation.core import Core
-from bot.facilitation.delivery import CLOCKS_APART, RETRY, deliver, snowflake
+from bot.facilitation.delivery import RETRY, deliver
 from bot.facilitation.requests import AgendaShown, Person, StartRequest, Status
 from bot.facilitation.room import GAP_HOLDS, Room
 from bot.meeting.model import Entry, EntryKind, Language, LedgerView, Meeting, MeetingState, Message
@@ -36,7 +37,6 @@ from bot.supervision import log_failure
 T = TypeVar("T")
 
 REMINDERS = 0  # the scheduler's key of what belongs to no open meeting; meetings count from 1
-BACKFILL_AGAIN = 100  # stored messages looked at again after a gap, for edits and deletions missed
 
 
 class Meetings:
@@ -317,6 +317,8 @@ class Meetings:
         await asyncio.gather(*(self._read_gap(room) for room in rooms))
         for room in list(self._rooms.values()):
             room.rearm()
+            if room.gap and room.gap_at is not None:
+                self._scheduler.arm(room.id, room.gap_at)
 
     async def _take_up(self, found: Iterable[Meeting]) -> None:
         for meeting in found:
@@ -344,7 +346,7 @@ class Meetings:
             if room.meeting.state is MeetingState.STARTING:
                 await deliver(self._core, room)
             if room.meeting.state is not MeetingState.STARTING:
-                await self._backfill(room)
+                await backfill.read(self._core, room)
                 room.gap = False
         except StageError as error:
             log_failure(f"history of meeting {room.id} could not be read", error)
@@ -357,27 +359,6 @@ class Meetings:
                     room.unreachable = error.reason
         finally:
             self._reading.discard(room.id)
-
-    async def _backfill(self, room: Room) -> None:
-        """Messages, edits and deletions of a gap, by message id."""
-
-        async def known(c: Connection) -> list[Message]:
-            return list(await transcript.recent(c, room.id, BACKFILL_AGAIN))
-
-        stored = await self._core.db.unit(known)
-        # From the kickoff on; where many messages are stored, from the last hundred on.
-        start = room.meeting.kickoff_message_id or snowflake(room.meeting.started_at - CLOCKS_APART)
-        after = max(start, stored[0].message_id - 1) if len(stored) == BACKFILL_AGAIN else start
-        seen = {s.message_id: s for s in await self._core.stage.history(room.place, after)}
-        for message in seen.values():
-            if not message.mine and not message.bot:
-                await intake.receive(self._core, room, message)
-        for old in stored:
-            now = seen.get(old.message_id)
-            if now is None:
-                await intake.deleted(self._core, room, old.message_id, self._core.clock.now())
-            elif now.edited_at is not None and now.edited_at != old.edited_at:
-                await intake.edited(self._core, room, old.message_id, now.text, now.edited_at)
 
     async def close(self, grace: float = 10.0) -> None:
         await self._scheduler.close(grace)

@@ -50,23 +50,26 @@ def _posted(row: sa.Row[tuple[object, ...]]) -> Posted:
 
 def _sent() -> sa.Select[tuple[object, ...]]:
     return sa.select(_posts).where(
-        _posts.c.state == "sent", _posts.c.message_id.is_not(None), _posts.c.kind.in_(("post", "minutes"))
+        _posts.c.state == "sent", _posts.c.message_id.is_not(None), _posts.c.kind.in_(("post", "minutes", "dm"))
     )
 
 
 async def messages(c: AsyncConnection, meeting_id: int) -> list[Posted]:
-    """Every message that posts of a meeting became, newest first; direct messages and reactions are not."""
+    """Every message that posts of a meeting became, newest first, the chair's direct one too; reactions are not."""
     query = _sent().where(_posts.c.meeting_id == meeting_id).order_by(_posts.c.id.desc())
     return [_posted(row) for row in await c.execute(query)]
 
 
 async def mark(c: AsyncConnection, meeting_id: int, says: Collection[str]) -> None:
-    """Owe the room its board and minutes anew, and the removal of all other posts that hold one of `says`."""
+    """Owe the room its board and minutes anew, and the removal of all other posts that hold one of `says`, of minutes
+    that went to the chair directly in any case."""
     for row in (await c.execute(_sent().where(_posts.c.meeting_id == meeting_id))).all():
         words = row.text + json.dumps(row.payload, ensure_ascii=False)
         owed: Owed | None = "remove" if any(said in words for said in says) else None
         if row.kind == "minutes" or row.key.startswith(_WHOLE):
             owed = "replace"
+        if row.kind == "dm":
+            owed = "remove"  # a whole set of minutes, which a direct message cannot show anew; `/minutes show` has them
         if owed is not None:
             await c.execute(sa.update(_posts).where(_posts.c.id == row.id).values(failure=owed))
 

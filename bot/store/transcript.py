@@ -208,6 +208,17 @@ async def reactions(
     return [(row.user_id, row.user_name, row.emoji, row.at) for row in await c.execute(query)]
 
 
+async def reactions_on(
+    c: AsyncConnection, meeting_id: int, message_ids: Collection[int]
+) -> list[tuple[int, int, str, str]]:
+    """(message id, user id, user name, emoji) of every reaction on these messages."""
+    columns = (_reactions.c.message_id, _reactions.c.user_id, _reactions.c.user_name, _reactions.c.emoji)
+    query = sa.select(*columns).where(
+        _reactions.c.meeting_id == meeting_id, _reactions.c.message_id.in_(list(message_ids))
+    )
+    return [(row.message_id, row.user_id, row.user_name, row.emoji) for row in await c.execute(query)]
+
+
 async def joined(c: AsyncConnection, meeting_id: int, message_ids: Collection[int]) -> dict[int, str]:
     """Who said by a reaction to one of these messages (the board) that they take part: name by user id.
 

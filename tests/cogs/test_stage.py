@@ -122,6 +122,19 @@ async def test_history_is_complete_and_oldest_first(world: World) -> None:
     assert len(await world.do(world.app.stage.history(world.place, 0, limit=7))) == 7
 
 
+async def test_history_tells_how_many_reacted_and_who_is_asked_apart(world: World) -> None:
+    said = await world.chair.send(world.channel, "提案：木曜にする")
+    await world.do(world.app.stage.react(world.place, said.id, "📝"))
+    await world.chair.react(said, "👍")
+    await world.guest.react(said, "👍")
+    (seen,) = await world.do(world.app.stage.history(world.place, said.id - 1, 1))
+    assert ("👍", 2) in seen.reactions
+    found = await world.do(world.app.stage.reactors(world.place, said.id, "👍"))
+    assert sorted(found) == sorted((who.id, who.display_name) for who in (world.chair, world.guest))
+    assert await world.do(world.app.stage.reactors(world.place, said.id, "📝")) == []
+    assert await world.do(world.app.stage.reactors(world.place, said.id, "👎")) == []
+
+
 async def test_a_direct_message(world: World) -> None:
     await world.do(world.app.stage.direct_message(world.chair.id, Outgoing("議事録です")))
     assert world.chair.user.dm_channel.last_message.content == "議事録です"

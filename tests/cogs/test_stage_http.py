@@ -285,7 +285,9 @@ async def test_every_other_request_fails_the_same_way(stub: Stub, stage: Discord
         stage.edit(PLACE, 7, POST),
         stage.react(PLACE, 7, "📌"),
         stage.history(PLACE, 0),
+        stage.reactors(PLACE, 7, "👍"),
         stage.direct_message(4, POST),
+        stage.withdraw(4, 7),
     ):
         with pytest.raises(Refused) as refused:
             await call

@@ -248,6 +248,7 @@ class Run:
         self._next = 0
         self._interaction = 5000
         self._heard: set[str] = set()
+        self._again = False  # what is told now was tried before
 
     def now(self) -> datetime:
         return EPOCH + timedelta(seconds=asyncio.get_running_loop().time())
@@ -292,8 +293,17 @@ class Run:
             if act.do == "react" and not await self._wait_until(asyncio.get_running_loop().time() + 10.0):
                 self._owed.append(act)  # they wait for what the bot shows of the message
                 await self._come_back()
-            else:
+            elif act.do != "react" or not self._counted(act):
+                self._again = True
                 await self._told(act)
+                self._again = False
+
+    def _counted(self, act: Act) -> bool:
+        """What people put while the bot was away was found in the history: they have no reason to try again."""
+        assert self.app is not None
+        mine, who = f"r:{self.out.ids[act.ref]}:", PEOPLE[act.who]
+        entries = [e for room in self.app.meetings.rooms_of(PLACE.guild_id) for e in room.entries]
+        return any(e.source_key.startswith(mine) and e.author_id == who for e in entries)
 
     async def _begin(self, app: App) -> None:
         await app.meetings.recover()
@@ -390,6 +400,8 @@ class Run:
                 world.person_edits(CHANNEL, ids[act.ref], act.text)
             case "delete":
                 world.person_deletes(CHANNEL, ids[act.ref])
+            case "react":
+                world.person_reacts(CHANNEL, ids[act.ref], PEOPLE[act.who], act.who, act.text)
             case "end":
                 self.out.said["end"] = seconds
 
@@ -416,6 +428,8 @@ class Run:
             case "delete":
                 await meetings_.deleted(PLACE, [self.out.ids[act.ref]], self.now())
             case "react":
+                if self._again:  # it stands there already: to put it anew it is taken back first
+                    await meetings_.reacted(PLACE, self.out.ids[act.ref], who, act.text, False)
                 await meetings_.reacted(PLACE, self.out.ids[act.ref], who, act.text, True)
             case "extend":
                 status = await meetings_.status(PLACE)

@@ -245,6 +245,7 @@ class Lifecycle(RuleBasedStateMachine):
         ids = self._theirs(channel)[-back:]
         if ids:
             by = person("Maya")
+            self.world.person_reacts(channel, ids[0], by.id, by.name, emoji)
             self.run(self._do(self.service.reacted(Place(GUILD, channel), ids[0], by, emoji, True), 1.0))
 
     @rule(channel=st.sampled_from(CHANNELS), minutes=st.sampled_from((5, 10)))

@@ -36,6 +36,7 @@ class Posted:
     post: Outgoing | None = None
     tag: str | None = None
     reactions: set[str] = field(default_factory=set)
+    by_people: dict[str, dict[int, str]] = field(default_factory=dict)  # emoji: name by user id
     edits: list[tuple[datetime, Outgoing]] = field(default_factory=list)
 
     @property
@@ -51,6 +52,7 @@ class World:
         self.channels: dict[int, list[Posted]] = {}
         self.threads: dict[int, int] = {}
         self.dms: list[tuple[int, Outgoing]] = []
+        self.withdrawn: list[int] = []  # direct messages taken away, by id
         self.gone: set[int] = set()
         self.forbidden: set[int] = set()
         self.reacted_at: dict[tuple[int, str], datetime] = {}
@@ -72,6 +74,12 @@ class World:
 
     def person_deletes(self, channel: int, message_id: int) -> None:
         self.channels[channel].remove(self.find(channel, message_id))
+
+    def person_reacts(self, channel: int, message_id: int, who: int, name: str, emoji: str) -> None:
+        self.find(channel, message_id).by_people.setdefault(emoji, {})[who] = name
+
+    def person_takes_back(self, channel: int, message_id: int, who: int, emoji: str) -> None:
+        self.find(channel, message_id).by_people.get(emoji, {}).pop(who, None)
 
     # -- the bot
 
@@ -104,6 +112,10 @@ class World:
         self._reachable(place.channel_id)
         self._known(place.channel_id, message_id).reactions.add(emoji)
         self.reacted_at.setdefault((message_id, emoji), self.now())
+
+    def reactors(self, place: Place, message_id: int, emoji: str) -> list[tuple[int, str]]:
+        self._reachable(place.channel_id)
+        return sorted(self._known(place.channel_id, message_id).by_people.get(emoji, {}).items())
 
     def open_thread(self, place: Place, message_id: int) -> Place:
         self._reachable(place.channel_id)
@@ -145,6 +157,7 @@ class World:
             embed_footers=tuple(e.footer for e in post.embeds if e.footer) if post else (),
             files=tuple(f.name for f in post.files) if post else (),
             mentions_me="@Ketsugi" in m.text,
+            reactions=tuple((emoji, len(people)) for emoji, people in m.by_people.items() if people),
         )
 
     def find(self, channel: int, message_id: int) -> Posted:
@@ -216,6 +229,11 @@ class Link:
     async def react(self, place: Place, message_id: int, emoji: str) -> None:
         await self.tap.call("stage", "react", lambda: self.world.react(place, message_id, emoji))
 
+    async def reactors(self, place: Place, message_id: int, emoji: str) -> list[tuple[int, str]]:
+        return await self.tap.call(
+            "stage", "reactors", lambda: self.world.reactors(place, message_id, emoji)
+        )
+
     async def open_thread(self, place: Place, message_id: int, name: str) -> Place:
         return await self.tap.call("stage", "open_thread", lambda: self.world.open_thread(place, message_id))
 
@@ -229,6 +247,9 @@ class Link:
         return await self.tap.call(
             "stage", "direct_message", lambda: self.world.direct_message(user_id, post)
         )
+
+    async def withdraw(self, user_id: int, message_id: int) -> None:
+        await self.tap.call("stage", "withdraw", lambda: self.world.withdrawn.append(message_id))
 
     async def readable_by_all(self, place: Place, other: Place) -> bool:
         return place == other

@@ -184,8 +184,16 @@ class Sitting:
         if heard:
             await self.meetings.deleted(self.place, [message_id], self.now())
 
-    async def react(self, who: str, message_id: int, emoji: str, *, added: bool = True) -> None:
-        await self.meetings.reacted(self.place, message_id, self.person(who), emoji, added)
+    async def react(
+        self, who: str, message_id: int, emoji: str, *, added: bool = True, heard: bool = True
+    ) -> None:
+        person, channel = self.person(who), self.place.channel_id
+        if added:
+            self.world.person_reacts(channel, message_id, person.id, person.name, emoji)
+        else:
+            self.world.person_takes_back(channel, message_id, person.id, emoji)
+        if heard:
+            await self.meetings.reacted(self.place, message_id, self.person(who), emoji, added)
 
     def said(self) -> list[str]:
         """The bot's posts in the channel so far."""

@@ -1,0 +1,70 @@
+"""What a room missed while the bot was away: messages, edits, deletions and reactions, read from the channel."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from bot.facilitation import intake
+from bot.facilitation.core import Core
+from bot.facilitation.delivery import CLOCKS_APART, snowflake
+from bot.facilitation.requests import Person
+from bot.facilitation.room import Room
+from bot.meeting.model import Message
+from bot.stage import Seen
+from bot.store import transcript
+from bot.store.engine import Connection
+
+AGAIN = 100  # stored messages looked at again, for edits, deletions and reactions missed
+HEARD = frozenset({intake.CONFIRM, intake.OBJECT, *intake.VOTES})  # what a reaction to people's words can mean
+
+
+async def read(core: Core, room: Room) -> None:
+    """By message id, so that reading twice is reading once. Raises StageError where Discord gives nothing."""
+
+    async def known(c: Connection) -> list[Message]:
+        return list(await transcript.recent(c, room.id, AGAIN))
+
+    stored = await core.db.unit(known)
+    # From the kickoff on; where many messages are stored, from the last hundred on.
+    start = room.meeting.kickoff_message_id or snowflake(room.meeting.started_at - CLOCKS_APART)
+    after = max(start - 1, stored[0].message_id - 1) if len(stored) == AGAIN else start - 1
+    seen = {s.message_id: s for s in await core.stage.history(room.place, after)}
+    if after >= start:  # the board stands before them, and people join by reacting to it
+        seen |= {s.message_id: s for s in await core.stage.history(room.place, start - 1, 1)}
+    for message in seen.values():
+        if not message.mine and not message.bot:
+            await intake.receive(core, room, message)
+    for old in stored:
+        now = seen.get(old.message_id)
+        if now is None:
+            await intake.deleted(core, room, old.message_id, core.clock.now())
+        elif now.edited_at is not None and now.edited_at != old.edited_at:
+            await intake.edited(core, room, old.message_id, now.text, now.edited_at)
+    await _reactions(core, room, seen.values())
+
+
+async def _reactions(core: Core, room: Room, seen: Iterable[Seen]) -> None:
+    """Put and taken back ones; who reacted is asked only where the number differs from what is stored."""
+    there = {s.message_id: s for s in seen}
+    stored: dict[tuple[int, str], dict[int, str]] = defaultdict(dict)
+    for message_id, user, name, emoji in await core.db.unit(
+        lambda c: transcript.reactions_on(c, room.id, list(there))
+    ):
+        stored[message_id, emoji][user] = name
+    shown = {
+        (s.message_id, intake.bare(emoji)): (emoji, count)
+        for s in there.values()
+        for emoji, count in s.reactions
+        if s.mine or intake.bare(emoji) in HEARD
+    }
+    for message_id, emoji in sorted(shown.keys() | stored.keys()):
+        written, count = shown.get((message_id, emoji), (emoji, 0))
+        before = stored[message_id, emoji]
+        if count == len(before):
+            continue
+        found = await core.stage.reactors(room.place, message_id, written) if count else []
+        people = dict(found)
+        for user in sorted(people.keys() ^ before.keys()):
+            person = Person(user, people.get(user) or before.get(user, ""), manager=False)
+            await intake.reacted(core, room, message_id, person, emoji, user in people)
