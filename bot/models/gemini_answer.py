@@ -7,14 +7,11 @@ answer (candidates with parts, usage so far, a finish reason in the last one).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from bot.models.base import Draft, Out, ProviderError, Usage
 from bot.models.gemini_wire import read_answer
 from bot.models.partial import Partial
-
-if TYPE_CHECKING:
-    from google.genai import types
 
 _BLOCKED = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"}
@@ -37,8 +34,8 @@ class Gathered:
         self.version = ""  # nothing came yet
         self._name = name
 
-    def add(self, response: types.GenerateContentResponse) -> None:
-        """One chunk, or the whole answer."""
+    def add(self, response: Any) -> None:
+        """One chunk, or the whole answer: a `google.genai.types.GenerateContentResponse`."""
         self.version = response.model_version or self.version or self._name
         if response.usage_metadata is not None:
             self.usage = _usage(response.usage_metadata)  # counts are of the whole so far
@@ -96,7 +93,7 @@ class Gathered:
         return self.failed("invalid", f"{len(text)} characters")
 
 
-def _usage(told: types.GenerateContentResponseUsageMetadata) -> Usage:
+def _usage(told: Any) -> Usage:
     """Tokens as billed: the prompt with its cached part, and thoughts as output."""
     return Usage(
         tokens_in=told.prompt_token_count or 0,

@@ -10,6 +10,7 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 from bot.meeting.model import EntryKind, Language, Message, OwnPost, Persona, Route, Scene
+from bot.meeting.outside import is_nowhere
 from bot.models.base import Prompt
 from bot.phrases import DATA
 from bot.prompts.fence import clean, fenced, line, shorten
@@ -24,17 +25,19 @@ def build(scene: Scene, *, language: Language) -> Prompt:
 
     Shapes: `system` depends on route and language alone; `stable` on the meeting's title, agenda, start and
     constraints; the rest moves. `scene.extra` may hold "part" and "so_far" (see `chunks`) and "records" (what
-    `ask` may answer from besides this meeting's ledger).
+    `ask` may answer from besides this meeting's ledger). Outside of a meeting (`meeting.outside`) there is no
+    stable part and no ledger, and of the room only the time.
     """
     frame = frame_of(language)
     zone = ZoneInfo(scene.meeting.timezone)
+    outside = is_nowhere(scene.meeting)
     return Prompt(
         system=_text(language, "common") + "\n\n" + _text(language, scene.route.value),
-        stable=_stable(scene, frame, zone),
-        ledger=ledger_text(scene.ledger, frame, zone),
+        stable="" if outside else _stable(scene, frame, zone),
+        ledger="" if outside else ledger_text(scene.ledger, frame, zone),
         history=_history(scene, frame, zone),
         task=_task(scene, frame),
-        clock=_clock(scene, frame, zone),
+        clock=_now(scene, frame, zone) if outside else _clock(scene, frame, zone),
     )
 
 
@@ -141,6 +144,11 @@ def _task(scene: Scene, frame: dict[str, str]) -> str:
         tag = frame["task.question"]
         told += "\n" + fenced(tag, clean(question), tag)
     return f"{frame['task.head']}\n{told}"
+
+
+def _now(scene: Scene, frame: dict[str, str], zone: tzinfo) -> str:
+    now = scene.now.astimezone(zone)
+    return f"{frame['clock.head']}\n{frame['clock.now'].format(now=f'{now:%Y-%m-%d %H:%M}')}"
 
 
 def _clock(scene: Scene, frame: dict[str, str], zone: tzinfo) -> str:

@@ -23,6 +23,7 @@ class Window:
 # SPEC 4. A cut message gets its even share of the window, so that twelve long ones fill it exactly.
 TURN_WINDOW = Window(messages=12, characters=14_400, each=1_200)
 CLOSING_WINDOW = Window(messages=40, characters=80_000, each=2_000)
+CHAT_WINDOW = Window(messages=20, characters=24_000, each=1_200)  # the last 20 of a conversation
 CHUNK_CHARACTERS = (
     120_000  # about 40,000 tokens of English, 100,000 of Japanese: far inside the context window
 )
@@ -33,6 +34,8 @@ def window_of(scene: Scene) -> Window | None:
     """The window of the scene's route; None means everything (minutes, and catching up before them)."""
     if scene.route is Route.MINUTES or scene.request == "catch_up":
         return None
+    if scene.route is Route.CHAT:
+        return CHAT_WINDOW
     return CLOSING_WINDOW if scene.route is Route.CLOSING else TURN_WINDOW
 
 

@@ -15,6 +15,7 @@ from bot.meeting.model import (
     LANGUAGES,
     EntryKind,
     Language,
+    LedgerView,
     Message,
     Origin,
     OwnPost,
@@ -22,6 +23,7 @@ from bot.meeting.model import (
     Route,
     Scene,
 )
+from bot.meeting.outside import nowhere
 from bot.models.base import Prompt
 from bot.prompts.builder import build, chunks, note
 from bot.prompts.fence import CLOSE, OPEN
@@ -316,3 +318,21 @@ def test_replies_tell_what_they_answer() -> None:
     (first, second) = messages("en", (0, "a"), (1, "b"))
     told = scene(Route.TURN, "en", before=(first, replace(second, reply_to=first.message_id)))
     assert "re=1001" in build(told, language="en").history
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_outside_of_a_meeting_there_is_nothing_of_one(language: Language) -> None:
+    said = tuple(
+        Message(0, n, 5, "佐藤", f"message {n} " + "x" * 1_500, START + timedelta(seconds=n))
+        for n in range(1, 26)
+    )
+    made = Scene(
+        Route.CHAT, nowhere(language, "Asia/Tokyo", START), START, LedgerView(), said, question="why?" * 900
+    )
+    prompt = build(made, language=language)
+    assert (prompt.stable, prompt.ledger) == ("", "")
+    assert "2026-" in prompt.clock
+    assert len(prompt.clock.splitlines()) == 2
+    shown = [n for n in range(1, 26) if f"id={n} " in prompt.history]
+    assert shown == list(range(6, 26))  # the last twenty, however long they are
+    assert "why?" * 900 in prompt.task
