@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.meeting.assignments import one_release, other_holder, weekdays, without_days
 from bot.meeting.figures import Figure, figures, supports
 from bot.meeting.model import Item
 from bot.meeting.polarity import Limit, clauses, limits, negations, remaining_negations
@@ -42,7 +43,8 @@ _REMOVES = re.compile(
 )
 _LIMIT_WORD = re.compile(r"上限|下限|制限|限度|\b(?:limit|cap|maximum|minimum|restriction)s?\b", re.I)
 _ALSO = re.compile(
-    r"にも|でも|も(?:対応|使|含|扱|可)|加え|併せて|あわせて|\b(?:also|too|as well|in addition|additionally"
+    r"にも|でも|も(?:対応|使|含|扱|可)|加え|併せて|あわせて|併用|両方|ハイブリッド"
+    r"|\b(?:both|hybrid|also|too|as well|in addition|additionally"
     r"|plus)\b",
     re.I,
 )
@@ -119,7 +121,11 @@ def contradiction(said: str, held: str) -> str | None:
     """How `said` contradicts `held`: "bound", "value", "polarity", or None."""
     if _bound_broken(said, held) or _limit_removed(said, held):
         return "bound"
-    if _other_value(said, held) or _other_thing(said, held):
+    if _other_value(said, held):
+        return "value"
+    if not _ALSO.search(said) and (
+        _other_thing(said, held) or _other_day(said, held) or other_holder(said, held)
+    ):
         return "value"
     if _turned(said, held) or _opposite(said, held) or _no_longer_only(said, held):
         return "polarity"
@@ -182,7 +188,10 @@ def _other_value(said: str, held: str) -> bool:
     """Both give a value of one kind for one subject, and no value agrees."""
     if not _same_subject(said, held, SAME_VALUE):
         return False
-    bounded = {m.figure for m in (*limits(said), *limits(held)) if not m.soft}
+    # "Up to 3 people" bounds a count; "by May 10" gives a date, which another date contradicts.
+    bounded = {
+        m.figure for m in (*limits(said), *limits(held)) if m.figure and not (m.soft and m.figure.is_date)
+    }
     mine = [f for f in figures(said) if f.sure and f not in bounded]
     theirs = [f for f in figures(held) if f.sure and f not in bounded]
     if remaining_negations(said) or remaining_negations(held):
@@ -192,6 +201,16 @@ def _other_value(said: str, held: str) -> bool:
         not any(supports(a, b) or supports(b, a) for a in mine if a.unit == u for b in theirs if b.unit == u)
         for u in units
     )
+
+
+def _other_day(said: str, held: str) -> bool:
+    """One thing on other weekdays."""
+    mine, theirs = weekdays(said), weekdays(held)
+    if not mine or not theirs or mine & theirs:
+        return False
+    if remaining_negations(said) or remaining_negations(held) or limits(said) or limits(held):
+        return False
+    return _same_subject(without_days(said), without_days(held), SAME_VALUE)
 
 
 def _assigned(text: str) -> tuple[str, str] | None:
@@ -214,7 +233,11 @@ def _turned(said: str, held: str) -> bool:
         for theirs in clauses(held):
             if len(remaining_negations(mine)) % 2 == len(remaining_negations(theirs)) % 2:
                 continue
-            if not _same_subject(mine, theirs, SAME_POLARITY):
+            days, held_days = weekdays(mine), weekdays(theirs)
+            if days and held_days and not days & held_days:
+                continue
+            one, other = (one_release(mine), one_release(theirs)) if days & held_days else (mine, theirs)
+            if not _same_subject(one, other, SAME_POLARITY):
                 continue
             a = [f for f in figures(mine) if f.sure]
             b = [f for f in figures(theirs) if f.sure]

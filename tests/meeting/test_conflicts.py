@@ -21,6 +21,15 @@ TUNED = [r for i, r in enumerate(ROWS) if i % 3 != 2]
 HELD_OUT = [r for i, r in enumerate(ROWS) if i % 3 == 2]
 
 
+# Written without sight of the rules and measured before any of them was mended: docs/evaluation.md has both.
+UNSEEN = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data" / "conflicts_unseen.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
+
+
 def item(number: int, kind: EntryKind, text: str, status: str = "live") -> Item:
     entry = Entry(1, number, kind, text, Origin.MARK, datetime(2026, 12, 2, tzinfo=UTC))
     return Item(entry, number, entry, status)
@@ -34,6 +43,40 @@ def test_labelled_pairs(rows: list[dict[str, object]], precision: float, recall:
     right = sum(bool(r["conflict"]) for r in told)
     assert right / len(told) >= precision
     assert right / sum(bool(r["conflict"]) for r in rows) >= recall
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_pairs_written_without_the_rules(language: str) -> None:
+    rows = [r for r in UNSEEN if r["language"] == language]
+    told = [r for r in rows if contradiction(r["said"], r["held"])]
+    right = sum(r["conflict"] for r in told)
+    assert right / len(told) >= 0.9
+    assert right / sum(r["conflict"] for r in rows) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("said", "held", "reason"),
+    [
+        ("We ship on Friday", "No release on a Friday", "polarity"),
+        ("金曜にデプロイする", "金曜日のリリースは禁止", "polarity"),
+        ("We ship on Thursday", "No release on a Friday", None),
+        ("木曜にデプロイする", "金曜日のリリースは禁止", None),
+        ("受付は鈴木さんにお願いする", "受付は田中さんが担当する", "value"),
+        ("Ben leads the migration", "The migration is led by Ana", "value"),
+        ("受付は田中さんにお願いする", "受付は田中さんが担当する", None),
+        ("The migration is led by Ana", "Ana leads the migration", None),
+        ("朝会は水曜に行う", "朝会は月曜に行う", "value"),
+        ("朝会は水曜にも行う", "朝会は月曜に行う", None),
+        ("The retro is on Wednesday", "The standup is on Monday", None),
+        ("会場は8人で使う", "会場は10人まで入れる", None),
+        ("会場は12人で使う", "会場は10人まで入れる", "bound"),
+        ("資料は田中さんが確認する", "資料は佐藤さんが作る", None),
+        ("Ben reviews the draft", "Ana writes the draft", None),
+        ("We use PostgreSQL", "We use React", None),
+    ],
+)
+def test_holders_places_and_weekdays(said: str, held: str, reason: str | None) -> None:
+    assert contradiction(said, held) == reason
 
 
 @pytest.mark.parametrize(
