@@ -130,7 +130,7 @@ async def test_history_tells_how_many_reacted_and_who_is_asked_apart(world: Worl
     (seen,) = await world.do(world.app.stage.history(world.place, said.id - 1, 1))
     assert ("👍", 2) in seen.reactions
     found = await world.do(world.app.stage.reactors(world.place, said.id, "👍"))
-    assert sorted(found) == sorted((who.id, who.display_name) for who in (world.chair, world.guest))
+    assert dict(found) == {world.chair.id: "sato", world.guest.id: "suzuki"}
     assert await world.do(world.app.stage.reactors(world.place, said.id, "📝")) == []
     assert await world.do(world.app.stage.reactors(world.place, said.id, "👎")) == []
 
