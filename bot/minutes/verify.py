@@ -70,7 +70,7 @@ class _Record:
     meeting: Meeting
     entries: Sequence[Entry]
     messages: Mapping[int, Message]
-    swept: bool  # its transcript is past its retention
+    swept: bool  # its transcript is past its retention, or was when other days held
     erased: bool
     stored: StoredMinutes | None
     minutes_posts: Sequence[str]
@@ -101,7 +101,7 @@ async def _read(c: Connection, meeting_id: int, now: datetime, transcript_days: 
     meeting = await meetings.get(c, meeting_id)
     assert meeting is not None  # the chain was looked at before
     days = (await servers.get(c, meeting.guild_id)).transcript_days or transcript_days
-    swept = meeting.closed_at is not None and meeting.closed_at + timedelta(days=days) <= now
+    past = meeting.closed_at is not None and meeting.closed_at + timedelta(days=days) <= now
     messages = await audit.messages(c, meeting_id)
     keys = [k for k in await audit.keys(c, meeting_id, "post") if k.startswith("erratum:")]
     posts = {key: await outbox.get(c, meeting_id, key) for key in keys}
@@ -109,7 +109,7 @@ async def _read(c: Connection, meeting_id: int, now: datetime, transcript_days: 
         meeting=meeting,
         entries=await ledger.everything(c, meeting_id),
         messages=messages,
-        swept=swept,
+        swept=past or await audit.swept(c, meeting_id),
         erased=await audit.somebody_erased(c, meeting_id),
         stored=await minutes.get(c, meeting_id),
         minutes_posts=await audit.keys(c, meeting_id, "minutes"),

@@ -63,6 +63,20 @@ async def keys(c: AsyncConnection, meeting_id: int, kind: str) -> list[str]:
     return list((await c.execute(query.order_by(table.c.id))).scalars())
 
 
+async def swept(c: AsyncConnection, meeting_id: int) -> bool:
+    """Whether a retention sweep was here, by whatever days held then: no transcript, and no word of ours either."""
+    posts, generations = schema.posts, schema.generations
+    said = sa.and_(
+        posts.c.meeting_id == meeting_id, posts.c.kind.in_(("post", "dm")), posts.c.state != "pending"
+    )
+    any_left = sa.or_(
+        sa.exists().where(schema.messages.c.meeting_id == meeting_id),
+        sa.exists().where(said, posts.c.text != ""),
+        sa.exists().where(generations.c.meeting_id == meeting_id, generations.c.text.is_not(None)),
+    )
+    return not (await c.execute(sa.select(any_left))).scalar()
+
+
 async def somebody_erased(c: AsyncConnection, meeting_id: int) -> bool:
     """Whether a person was erased from this meeting: then its posts were emptied, as they should be."""
     redactions, messages, meetings = schema.redactions, schema.messages, schema.meetings
