@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Literal
 
-from bot.meeting.display import display, one_line
+from bot.meeting.display import display, one_line, units
 from bot.meeting.model import EntryKind, Language
 from bot.meeting.text import strip_invisible
 
@@ -52,6 +52,7 @@ class Passage:
     replaced_by: str = ""  # "#7", or "#7 <title>" of a later meeting; the words that hold instead follow
     own: bool = False  # of the open meeting the question was asked in
     section: str = ""  # of minutes: the heading
+    ref: int = -1  # message id, an item's first number, section: where it stands in the store
 
     @property
     def stands(self) -> bool:
@@ -119,7 +120,7 @@ def cites(text: str) -> list[str]:
     """The numbers a text cites, in order, each once."""
     wide = unicodedata.normalize("NFKC", strip_invisible(text))
     found = (n for m in _CITE.finditer(wide) for n in _NUMBER.findall(m["n"]))
-    return list(dict.fromkeys(str(int(n)) for n in found))
+    return list(dict.fromkeys(map(_plain, found)))
 
 
 def without_cites(text: str) -> str:
@@ -141,13 +142,30 @@ def label(p: Passage, *, titled: bool = False) -> str:
     return f"{name} {display(p.title, 30)}" if titled and p.kind == "entry" else name
 
 
-def shown(text: str, passages: Sequence[Passage]) -> str:
-    """Every citation as masked link to its source. Unknown ones vanish: the guard lets none through."""
+def shown(text: str, passages: Sequence[Passage], room: int = 1900) -> str:
+    """Every citation as masked link to its source; unknown ones vanish, the guard lets none through.
+
+    A source is linked where it is cited first. What would make more than `room` characters is only named.
+    """
     known = {p.cite: p for p in passages}
-    used = {known[n].meeting_id for n in cites(text) if n in known}
+    titled = len({known[n].meeting_id for n in cites(text) if n in known}) > 1
+    left = room - len(_CITE.sub("", text))
+    done: set[str] = set()
 
     def linked(m: re.Match[str]) -> str:
-        found = [known[n] for n in (str(int(x)) for x in _NUMBER.findall(m["n"])) if n in known]
-        return " ".join(f"[{label(p, titled=len(used) > 1)}]({p.link})" for p in found)
+        return " ".join(one(known[n]) for n in map(_plain, _NUMBER.findall(m["n"])) if n in known)
+
+    def one(p: Passage) -> str:
+        nonlocal left
+        name = label(p, titled=titled)
+        link = f"[{name}]({p.link})"
+        told = name if p.cite in done or units(link) > left else link
+        done.add(p.cite)
+        left -= units(told) + 1
+        return told
 
     return _CITE.sub(linked, text)
+
+
+def _plain(number: str) -> str:
+    return str(int(number))

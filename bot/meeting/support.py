@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from bot.meeting.citing import Passage, cites, without_cites
 from bot.meeting.figures import Figure, figures, unborne
@@ -21,7 +22,11 @@ SHARE = 0.6
 _EACH = re.compile(r"(?<=[。！？!?\n])|(?<=[.])(?=\s)")
 _CITED_START = re.compile(r"^(?:\s*[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】][。.、,;；]?)+")
 _CITED = re.compile(r"[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】]")
+_KATAKANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _ORNAMENT = " \t*_>・•-–—0123456789.)）(（:：、,;；。"
+_QUOTED = re.compile(
+    r"「[^「」\n]*(?:「[^「」\n]*」[^「」\n]*)*」|『[^』\n]*』|“[^”\n]*”|\"[^\"\n]*\"|`[^`\n]*`"
+)
 _LINK = re.compile(r"https?://[^\s)>\]」』]+|\]\(|<(?:@|#|/)|\bdiscord\.gg/\S+", re.I)
 
 
@@ -69,9 +74,9 @@ def claims(text: str) -> list[Claim]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Sentences with the citations that follow their full stop."""
+    """Sentences with the citations that follow their full stop; a quotation is never cut."""
     parts: list[str] = []
-    for part in _EACH.split(text):
+    for part in _split(text):
         m = _CITED_START.match(part)
         if m and parts:
             parts[-1] = parts[-1].rstrip("\n") + m.group()
@@ -79,6 +84,13 @@ def _sentences(text: str) -> list[str]:
         if part.strip(_ORNAMENT + "\n"):
             parts.append(part)
     return parts
+
+
+def _split(text: str) -> list[str]:
+    quoted = [m.span() for m in _QUOTED.finditer(text)]
+    ends = [m.end() for m in _EACH.finditer(text)]
+    cuts = [0, *(e for e in ends if not any(a < e < b for a, b in quoted)), len(text)]
+    return [text[a:b] for a, b in pairwise(cuts) if a < b]
 
 
 def _of_sentence(sentence: str) -> list[Claim]:
@@ -126,7 +138,7 @@ def is_unsaid(claim: Claim, judge: Judge) -> bool:
         return False
     if unknown_names(claim.text, judge.names, known):
         return False
-    return _share(judge.pattern("not_recorded").sub(" ", fold_kana(claim.text)), known, judge) >= SHARE
+    return _share(without(judge.pattern("not_recorded"), claim.text), known, judge) >= SHARE
 
 
 def claims_record(claim: Claim, judge: Judge) -> bool:
@@ -156,10 +168,27 @@ def disagreement(claim: Claim, judge: Judge) -> str | None:
     wrong = _wrong_figures(claim.text, cited) + _wrong_names(claim.text, cited, judge)
     if wrong:
         return ", ".join(dict.fromkeys(wrong))
-    said = judge.pattern("standing").sub(" ", claim.text)
+    said = _bare_of_standing(claim.text, cited, judge)
     if any(agree(said, source) in (None, "figure") for source in _sources(cited)):
         return None
     return _first(agree(said, source) for source in _sources(cited))
+
+
+def without(pattern: re.Pattern[str], text: str) -> str:
+    """`text` without what a pattern of the word lists finds, its katakana and case left alone."""
+    folded = text.lower().translate(_KATAKANA)
+    if len(folded) != len(text):
+        return pattern.sub(" ", folded)
+    for m in reversed(list(pattern.finditer(folded))):
+        text = f"{text[: m.start()]} {text[m.end() :]}"
+    return text
+
+
+def _bare_of_standing(text: str, cited: Sequence[Passage], judge: Judge) -> str:
+    """Without words on how the passage stands ("not confirmed yet"), where it does stand so."""
+    if all(p.status in ("", "live", "confirmed", "done", "answered") and not p.against for p in cited):
+        return text
+    return without(judge.pattern("standing"), text)
 
 
 def _wrong_figures(text: str, cited: Sequence[Passage]) -> list[str]:
@@ -212,14 +241,14 @@ def unheld(claim: Claim, judge: Judge) -> str | None:
     if judge.says("general", claim.text) and not any(judge.says("general", p.held) for p in cited):
         return claim.text
     held = [judge.question, *(p.held for p in cited)]
-    told = judge.pattern("standing").sub(" ", claim.text)
+    told = _bare_of_standing(claim.text, cited, judge)
     if _share(told, held, judge) >= SHARE:
         return None
     return ", ".join(sorted(terms(told) - _known(held, judge)))
 
 
 def _share(text: str, held: Sequence[str], judge: Judge) -> float:
-    mine = terms(text)
+    mine = terms(without(judge.pattern("framing"), text))
     return len(mine & _known(held, judge)) / len(mine) if mine else 1.0
 
 

@@ -71,6 +71,15 @@ async def get(c: AsyncConnection, meeting_id: int, *, guild_id: int | None = Non
     return None if row is None else StoredMinutes(**row._mapping)
 
 
+async def posted(c: AsyncConnection, meeting_id: int) -> int | None:
+    """The Discord message that holds the published minutes, None before it is out."""
+    posts = schema.posts
+    query = sa.select(posts.c.message_id).where(
+        posts.c.meeting_id == meeting_id, posts.c.kind == "minutes", posts.c.state == "sent"
+    )
+    return (await c.execute(query.order_by(posts.c.id.desc()).limit(1))).scalar()
+
+
 async def replace_erased(
     c: AsyncConnection, meeting_id: int, document_json: str, text: str, digest: str
 ) -> None:

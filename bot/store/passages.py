@@ -314,6 +314,12 @@ async def find(
     return [Hit(row.meeting_id, row.kind, row.ref) for row in await c.execute(query, {"match": match})]
 
 
+async def channels(c: AsyncConnection, guild_id: int) -> frozenset[int]:
+    """Every channel of a server in which a meeting was held."""
+    query = sa.select(_meetings.c.channel_id, _meetings.c.parent_id).where(_meetings.c.guild_id == guild_id)
+    return frozenset(x for row in await c.execute(query.distinct()) for x in row if x is not None)
+
+
 # ------------------------------------------------------------------ forgetting
 
 

@@ -169,11 +169,18 @@ def replaces(meeting_id: int, number: int) -> str:
 
 
 async def _with_replacements(c: AsyncConnection, guild_id: int, found: Sequence[Found]) -> list[Found]:
-    """What people said replaces a decision in a later meeting, unless that was taken back."""
-    keys = {replaces(f.meeting_id, f.number): n for n, f in enumerate(found[:200])}
-    result = list(found)
+    """The same with what people said replaces a decision, unless that was taken back."""
+    known = await replacements(c, guild_id, [(f.meeting_id, f.number) for f in found[:200]])
+    return [replace(f, replaced_by=known.get((f.meeting_id, f.number))) for f in found]
+
+
+async def replacements(
+    c: AsyncConnection, guild_id: int, decided: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[int, int]]:
+    """Of decisions (meeting, number) those that people said a later meeting's decision replaces: by which."""
+    keys = {replaces(*one): one for one in decided}
     if not keys:
-        return result
+        return {}
     taken_back = sa.alias(_entries)
     statement = sa.select(_entries.c.source_key, _entries.c.meeting_id, _entries.c.refers_to).where(
         _entries.c.guild_id == guild_id,
@@ -185,10 +192,8 @@ async def _with_replacements(c: AsyncConnection, guild_id: int, found: Sequence[
             taken_back.c.kind == EntryKind.RETRACTION,
         ),
     )
-    for row in await c.execute(statement):
-        at = keys[row.source_key]
-        result[at] = replace(result[at], replaced_by=(row.meeting_id, row.refers_to))
-    return result
+    rows = await c.execute(statement)
+    return {keys[row.source_key]: (row.meeting_id, row.refers_to) for row in rows}
 
 
 async def held(

@@ -1,0 +1,289 @@
+"""Reading the record of meetings into passages: entries as they stand, messages, sections of minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from bot.facilitation.addressing import addresses_assistant
+from bot.facilitation.display import message_link
+from bot.meeting import ledger as folding
+from bot.meeting.citing import Passage
+from bot.meeting.display import one_line
+from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Message
+from bot.meeting.retrieving import Query
+from bot.phrases import t
+from bot.stage import Place
+from bot.store import ledger, meetings, minutes, search, transcript
+from bot.store import passages as index
+from bot.store.engine import Connection
+
+MEETINGS = 40  # whose ledgers are read for one question, those with the best hits
+AROUND = 2  # messages after one that asks, which may hold its answer
+MOST_HITS, MOST_OWN_HITS = 150, 40
+_SHOWN = frozenset(
+    {
+        EntryKind.CONSTRAINT,
+        EntryKind.PROPOSAL,
+        EntryKind.DECISION,
+        EntryKind.QUESTION,
+        EntryKind.ACTION,
+        EntryKind.NOTE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What may be looked at on one server. `here`: the channel asked in; `kinds`: asked for as a whole."""
+
+    guild_id: int
+    channels: frozenset[int]
+    here: Place | None = None
+    without: frozenset[int] = frozenset()
+    kinds: tuple[EntryKind, ...] = ()
+
+    def holds(self, meeting: Meeting) -> bool:
+        same = meeting.guild_id == self.guild_id
+        return same and (meeting.channel_id in self.channels or meeting.parent_id in self.channels)
+
+
+@dataclass
+class Book:
+    """One meeting's record, as far as a question touches it."""
+
+    meeting: Meeting
+    view: LedgerView
+    own: bool = False
+    numbers: set[int] = field(default_factory=set)  # first numbers of items that were found
+    messages: list[Message] = field(default_factory=list)
+    sections: dict[int, tuple[str, str]] = field(default_factory=dict)
+    minutes_link: str = ""
+    elsewhere: dict[int, str] = field(default_factory=dict)  # items replaced by a later meeting: by what
+    listed: frozenset[int] = frozenset()
+    board: str = ""
+    language: Language = "en"
+
+    def passages(self, wanted: Reach) -> list[Passage]:
+        found = [self._item(i) for i in self.view.items if i.original.number in self.numbers | self.listed]
+        found += [self._message(m) for m in self.messages if m.message_id not in wanted.without]
+        found += [self._section(ref, head, text) for ref, (head, text) in self.sections.items()]
+        if self.board:
+            section = t("ask.board_section", self.language)
+            found.append(
+                replace(self._base("minutes", self.board, -1), section=section, at=self.meeting.started_at)
+            )
+        return found
+
+    def _base(self, kind: str, text: str, ref: int, message_id: int | None = None) -> Passage:
+        meeting = self.meeting
+        target = message_id or meeting.kickoff_message_id or meeting.channel_id
+        return Passage(
+            cite="",
+            kind=kind,  # type: ignore[arg-type]
+            guild_id=meeting.guild_id,
+            meeting_id=meeting.id,
+            title=meeting.title,
+            at=meeting.closed_at or meeting.started_at,
+            who="",
+            text=text,
+            link=message_link(meeting.guild_id, meeting.channel_id, target),
+            own=self.own,
+            ref=ref,
+        )
+
+    def _item(self, item: Item) -> Passage:
+        entry = item.entry
+        base = self._base(
+            "entry", entry.text, item.original.number, entry.message_id or item.original.message_id
+        )
+        gone = self.elsewhere.get(item.original.number)
+        answers = tuple(a.text for a in item.answers if a.text)
+        return replace(
+            base,
+            at=entry.at,
+            who=entry.author_name,
+            status="replaced" if gone is not None else item.status,
+            score=1.0 if item.original.number in self.listed else 0.0,
+            number=item.number,
+            entry_kind=item.kind,
+            against=item.kind is EntryKind.DECISION and (entry.value or 0) < 0,
+            owner=item.owner or "",
+            due=item.due or "",
+            more=(*item.positions, *answers),
+            was=tuple(h.text for h in item.history if h.text and h.text != entry.text),
+            replaced_by=gone if gone is not None else self._now(item),
+        )
+
+    def _now(self, item: Item) -> str:
+        now = self.view.item(item.replaced_by) if item.replaced_by is not None else None
+        return worded(now) if now is not None else ""
+
+    def _message(self, message: Message) -> Passage:
+        base = self._base("message", message.text, message.message_id, message.message_id)
+        return replace(base, at=message.at, who=message.author_name)
+
+    def _section(self, ref: int, head: str, text: str) -> Passage:
+        if ref == 0:
+            head = t("ask.summary_section", self.language)
+        elif ref >= index.ERRATA:
+            head = t("ask.erratum_section", self.language, number=ref - index.ERRATA)
+        base = self._base("minutes", text, ref)
+        return replace(base, section=head, link=self.minutes_link or base.link)
+
+
+def worded(item: Item) -> str:
+    return f"#{item.number} {one_line(item.text)}"
+
+
+async def open_books(
+    c: Connection, *, wanted: Reach, query: Query, language: Language, now: datetime
+) -> list[Book]:
+    """The books of every meeting that holds something for `query`, and of the open meeting here."""
+    hits = await index.find(c, wanted.guild_id, query.tokens, wanted.channels, MOST_HITS)
+    shelf = _Shelf(c, wanted, language)
+    own = await meetings.open_in(c, wanted.guild_id, wanted.here.channel_id) if wanted.here else None
+    if own is not None and wanted.holds(own):
+        hits += await index.find(
+            c, wanted.guild_id, query.tokens, wanted.channels, MOST_OWN_HITS, meeting_id=own.id
+        )
+        book = await shelf.book(own.id)
+        if book is not None:
+            book.own, book.board = True, board_of(own, language, now)
+    await shelf.sort_in(hits)
+    if wanted.kinds:
+        await shelf.list_kinds(own if own is not None and wanted.holds(own) else await _latest(c, wanted))
+    await shelf.look_for_replacements()
+    return list(shelf.books.values())
+
+
+class _Shelf:
+    """The books of one question, opened as they are needed."""
+
+    def __init__(self, c: Connection, wanted: Reach, language: Language) -> None:
+        self.books: dict[int, Book] = {}
+        self._c, self._wanted, self._language = c, wanted, language
+
+    async def book(self, meeting_id: int) -> Book | None:
+        if meeting_id not in self.books:
+            meeting = await meetings.get(self._c, meeting_id, guild_id=self._wanted.guild_id)
+            if meeting is None or not self._wanted.holds(meeting):
+                return None
+            view = folding.fold(await ledger.everything(self._c, meeting_id))
+            kept = tuple(
+                i for i in view.items if i.kind in _SHOWN and i.text.strip() and not i.entry.redacted
+            )
+            self.books[meeting_id] = Book(meeting, replace(view, items=kept), language=self._language)
+        return self.books[meeting_id]
+
+    async def sort_in(self, hits: Sequence[index.Hit]) -> None:
+        allowed = list(dict.fromkeys(h.meeting_id for h in hits))[:MEETINGS]
+        for meeting_id in allowed:
+            book = await self.book(meeting_id)
+            if book is None:
+                continue
+            mine = [h for h in hits if h.meeting_id == meeting_id]
+            book.numbers |= {h.ref for h in mine if h.kind == "entry"}
+            await self._messages(book, [h.ref for h in mine if h.kind == "message"])
+            await self._minutes(book, [h.ref for h in mine if h.kind == "minutes"])
+
+    async def _messages(self, book: Book, ids: Sequence[int]) -> None:
+        found = {m.message_id: m for m in await transcript.some(self._c, book.meeting.id, ids)}
+        for asking in [m for m in found.values() if m.text.rstrip().endswith(("?", "？"))][:3]:
+            later = await transcript.after(self._c, book.meeting.id, asking.message_id, AROUND)
+            found |= {m.message_id: m for m in later}
+        out = await transcript.opted_out_of(
+            self._c, self._wanted.guild_id, {m.author_id for m in found.values()}
+        )
+        book.messages += [
+            m
+            for m in found.values()
+            if m.author_id not in out and m.text.strip() and not addresses_assistant(m)
+        ]
+
+    async def _minutes(self, book: Book, refs: Sequence[int]) -> None:
+        if not refs:
+            return
+        there = await index.sections(self._c, book.meeting.id)
+        book.sections = {ref: there[ref] for ref in refs if ref in there}
+        posted = await minutes.posted(self._c, book.meeting.id)
+        if posted is not None:
+            where = book.meeting.thread_id or book.meeting.channel_id
+            book.minutes_link = message_link(book.meeting.guild_id, where, posted)
+
+    async def list_kinds(self, meeting: Meeting | None) -> None:
+        book = await self.book(meeting.id) if meeting is not None else None
+        if book is not None:
+            live = (i for i in book.view.items if i.kind in self._wanted.kinds and i.live)
+            book.listed = frozenset(i.original.number for i in live)
+
+    async def look_for_replacements(self) -> None:
+        """Entries replaced within their meeting bring what holds now; decisions replaced by a later meeting
+        are called so, with its words where they may be read."""
+        decided = [
+            (b.meeting.id, i.number)
+            for b in self.books.values()
+            for i in b.view.items
+            if i.kind is EntryKind.DECISION and i.original.number in b.numbers | b.listed
+        ]
+        for (meeting_id, number), (later, there) in (
+            await search.replacements(self._c, self._wanted.guild_id, decided)
+        ).items():
+            old, new = self.books[meeting_id], await self.book(later)
+            item = old.view.item(number)
+            now = new.view.item(there) if new is not None else None
+            if item is not None:
+                title = f" ({one_line(new.meeting.title)})" if new is not None and now is not None else ""
+                old.elsewhere[item.original.number] = worded(now) + title if now is not None else f"#{there}"
+            if new is not None and now is not None:
+                new.numbers.add(now.original.number)
+        for book in self.books.values():
+            book.numbers |= {
+                now.original.number
+                for i in book.view.items
+                if i.original.number in book.numbers and i.replaced_by is not None
+                if (now := book.view.item(i.replaced_by)) is not None
+            }
+
+
+async def _latest(c: Connection, wanted: Reach) -> Meeting | None:
+    """The meeting that "the meeting" most likely means: this channel's last one, else the newest readable."""
+    if wanted.here is not None:
+        last = await meetings.last_held(c, wanted.guild_id, wanted.here.channel_id)
+        last = last or await meetings.of_thread(c, wanted.guild_id, wanted.here.channel_id)
+        if last is not None and wanted.holds(last):
+            return last
+    held, _ = await search.held(c, wanted.guild_id, wanted.channels, 1)
+    return held[0] if held else None
+
+
+def board_of(meeting: Meeting, language: Language, now: datetime) -> str:
+    """What the board says of a meeting under way: title, chair, times, agenda."""
+    zone = ZoneInfo(meeting.timezone)
+    left = max(0, round((meeting.planned_end - now).total_seconds() / 60))
+    told = t(
+        "ask.board",
+        language,
+        title=one_line(meeting.title),
+        chair=one_line(meeting.chair_name),
+        start=f"{meeting.started_at.astimezone(zone):%H:%M}",
+        end=f"{meeting.planned_end.astimezone(zone):%H:%M}",
+        left=left,
+    )
+    if meeting.agenda and meeting.state is not MeetingState.CLOSED:
+        lines = " ".join(f"{n}. {one_line(line)}" for n, line in enumerate(meeting.agenda, start=1))
+        told = f"{told} {t('ask.board_agenda', language, agenda=lines)}"
+    return told
+
+
+async def read_again(
+    c: Connection, found: Iterable[Passage], wanted: Reach
+) -> dict[tuple[int, str, int], str]:
+    """The texts that passages have now, by (meeting, kind, ref); what is gone or no longer readable is not
+    among them."""
+    shelf = _Shelf(c, wanted, "en")
+    hits = [index.Hit(p.meeting_id, p.kind, p.ref) for p in found]
+    await shelf.sort_in(hits)
+    return {(p.meeting_id, p.kind, p.ref): p.text for b in shelf.books.values() for p in b.passages(wanted)}
