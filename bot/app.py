@@ -25,6 +25,7 @@ from bot.models.breaker import BreakerModel
 from bot.models.gemini import GeminiModel
 from bot.models.offline import OfflineModel
 from bot.operator_log import OperatorLog
+from bot.panel.service import Panels
 from bot.privacy import Privacy
 from bot.server_settings import Servers
 from bot.settings import OFFLINE, Settings
@@ -55,6 +56,7 @@ class App:
     records: Records
     servers: Servers
     privacy: Privacy
+    panels: Panels
     supervisor: Supervisor
     models: dict[str, Model] = field(default_factory=dict)
 
@@ -179,6 +181,7 @@ def build(
         records=Records(core),
         servers=Servers(core, settings.known_models),
         privacy=Privacy(core, rooms),
+        panels=Panels(core, rooms, settings.language),
         supervisor=Supervisor(clock),
         models=models,
     )

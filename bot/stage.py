@@ -64,6 +64,8 @@ class Outgoing:
     reply_to: int | None = None
     nonce: str | None = None
     pin: bool = False
+    speaker: str = ""  # an AI participant's name: shown instead of the bot's (webhook), or as a bold prefix
+    webhook_id: int | None = None  # through which `speaker` speaks; None = by prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class Seen:
     embed_footers: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     mentions_me: bool = False
+    webhook_id: int | None = None
     reactions: tuple[tuple[str, int], ...] = ()  # emoji and how many put it, ourselves not counted
 
 
@@ -92,14 +95,17 @@ class Uncertain(StageError):
 class Refused(StageError):
     """Certainly not applied, and sending the same again will not help.
 
-    reason: "gone" (10003, 10004, 10008), "forbidden" (50001, 50013), "locked" (160005), "too_old" (30046), "invalid".
+    reason: "gone" (10003, 10004, 10008), "forbidden" (50001, 50013), "locked" (160005), "too_old" (30046), "invalid",
+    "no_webhook" (then `detail` says why: "forbidden", "deleted", "full", "kind").
     """
 
     def __init__(
-        self, reason: Literal["gone", "forbidden", "locked", "too_old", "invalid"], detail: str = ""
+        self,
+        reason: Literal["gone", "forbidden", "locked", "too_old", "invalid", "no_webhook"],
+        detail: str = "",
     ) -> None:
         super().__init__(f"{reason} {detail}".strip())
-        self.reason = reason
+        self.reason, self.detail = reason, detail
 
 
 class Busy(StageError):
@@ -115,6 +121,10 @@ class Stage(Protocol):
 
     async def say(self, place: Place, post: Outgoing) -> int:
         """Post; returns the message id."""
+
+    async def webhook(self, place: Place, known: int | None) -> int:
+        """The id of our webhook for a channel or thread, found or made; Refused("no_webhook") where there can be
+        none, or where the one `known` from before is no more."""
 
     async def edit(self, place: Place, message_id: int, post: Outgoing) -> None:
         """Make a message of ours look like `post` (idempotent)."""

@@ -85,6 +85,7 @@ def seen(message: discord.Message, me: int, text: str | None = None) -> Seen:
         edited_at=message.edited_at,
         embed_footers=tuple(e.footer.text for e in message.embeds if e.footer.text),
         files=tuple(a.filename for a in message.attachments),
+        webhook_id=message.webhook_id,
         mentions_me=re.search(rf"<@!?{me}>", message.content) is not None,
         reactions=tuple((str(r.emoji), r.count - r.me) for r in message.reactions if r.count > r.me),
     )

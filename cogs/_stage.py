@@ -22,6 +22,7 @@ from bot.stage import Busy, Outgoing, Place, Refused, Seen, Uncertain
 from cogs._render import LIMIT, NO_PINGS, cut, embeds_of, files_of, seen, shown_name
 from cogs._rights import readable_by_all
 from cogs._views import buttons
+from cogs._webhooks import Webhooks
 
 log = logging.getLogger(__name__)
 
@@ -69,19 +70,22 @@ def _retry_after(error: discord.HTTPException) -> float:
         return BANNED_WAIT
 
 
+_NAMELESS = (Persona.SYSTEM, Persona.PANEL)
+
+
 def name_line(persona: Persona, language: str) -> str:
     """The bold line that tells who of the two speaks; "" for the system's posts."""
-    return "" if persona is Persona.SYSTEM else f"**{t(f'persona.{persona.value}', language)}**"
+    return "" if persona in _NAMELESS else f"**{t(f'persona.{persona.value}', language)}**"
 
 
 _NAME_LINES = tuple(
-    name_line(p, language) for p in Persona if p is not Persona.SYSTEM for language in LANGUAGES
+    name_line(p, language) for p in Persona if p not in _NAMELESS for language in LANGUAGES
 )
 
 
 def body(post: Outgoing) -> str:
     """What is sent: the name line, then the text; cut as the last defence of Discord's limit."""
-    head = name_line(post.persona, post.language)
+    head = f"**{post.speaker}**" if post.speaker else name_line(post.persona, post.language)
     return cut(f"{head}\n{post.text}".strip() if head else post.text, LIMIT)
 
 
@@ -98,8 +102,14 @@ class DiscordStage:
         self._bot = bot
         self._timeout = timeout
         self._typing: set[asyncio.Task[None]] = set()
+        self._webhooks = Webhooks(bot, self._request)
+
+    async def webhook(self, place: Place, known: int | None) -> int:
+        return await self._webhooks.id_of(place, known)
 
     async def say(self, place: Place, post: Outgoing) -> int:
+        if post.webhook_id is not None:
+            return await self._webhooks.say(place, post)
         channel = self._channel(place)
         async with self._request():
             message = await channel.send(body(post), **self._content(post), **self._reference(place, post))
@@ -118,8 +128,13 @@ class DiscordStage:
             await message.edit(content=body(post), allowed_mentions=NO_PINGS, **changes)
 
     async def delete(self, place: Place, message_id: int) -> None:
-        async with self._request():
-            await self._channel(place).get_partial_message(message_id).delete()
+        try:
+            async with self._request():
+                await self._channel(place).get_partial_message(message_id).delete()
+        except Refused as refused:
+            # What our webhook said only the webhook may take away, unless we hold Manage Messages.
+            if refused.reason != "forbidden" or not await self._webhooks.delete(place, message_id):
+                raise
 
     async def react(self, place: Place, message_id: int, emoji: str) -> None:
         async with self._request():

@@ -28,7 +28,7 @@ _LENGTH = re.compile(r"\s*(\d{1,4})\s*(?:分|min\.?|minutes)?\s*", re.IGNORECASE
 
 # What a meeting needs of the bot in its channel; threads and voice channels have no threads of their own.
 _ALWAYS = ("view_channel", "read_message_history", "embed_links", "attach_files", "add_reactions")
-_NEEDED = {
+NEEDED = {
     ChannelKind.TEXT: (*_ALWAYS, "send_messages", "create_public_threads", "send_messages_in_threads"),
     ChannelKind.THREAD: (*_ALWAYS, "send_messages_in_threads"),
     ChannelKind.FORUM_POST: (*_ALWAYS, "send_messages_in_threads"),
@@ -126,7 +126,7 @@ async def _start(interaction: discord.Interaction[KetsugiBot], title: str, given
         language=given.language,
         interaction_id=interaction.id,
         carry=given.carry,
-        parent_id=_parent(interaction),
+        parent_id=parent_of(interaction),
     )
     meeting = await interaction.client.app.meetings.start(request)
     text = t("reply.started", words, title=display(meeting.title), end=clock_time(meeting.planned_end))
@@ -135,7 +135,7 @@ async def _start(interaction: discord.Interaction[KetsugiBot], title: str, given
     await answer(interaction, text)
 
 
-def _parent(interaction: discord.Interaction[KetsugiBot]) -> int | None:
+def parent_of(interaction: discord.Interaction[KetsugiBot]) -> int | None:
     """The channel of a public thread or forum post, whose readers can read the meeting; else None."""
     channel = interaction.channel
     public = isinstance(channel, discord.Thread) and not channel.is_private()
@@ -145,7 +145,7 @@ def _parent(interaction: discord.Interaction[KetsugiBot]) -> int | None:
 def _check_permissions(interaction: discord.Interaction[KetsugiBot]) -> None:
     """Before anything is stored: may the bot do here what a meeting needs? Else name what to allow."""
     place(interaction)
-    needed = _NEEDED[channel_kind(interaction)]
+    needed = NEEDED[channel_kind(interaction)]
     rights = interaction.app_permissions
     missing = [p for p in needed if not getattr(rights, p)]
     if missing and not rights.administrator:

@@ -30,7 +30,7 @@ from bot.models.base import Draft, Out, Request, Usage
 from bot.models.offline import respond
 from bot.prompts.outputs import TurnOut
 from bot.settings import OFFLINE, Settings
-from bot.stage import BOT_NAME, Outgoing, Place, Seen
+from bot.stage import BOT_NAME, Outgoing, Place, Refused, Seen
 
 GUILD = 1
 PEOPLE = 4
@@ -65,6 +65,9 @@ class Nowhere:
             self.answers.append((place.channel_id, time.time()))
         self._last = max(self._last + 1, snowflake(datetime.now(UTC)))
         return self._last
+
+    async def webhook(self, place: Place, known: int | None) -> int:
+        raise Refused("no_webhook", "kind")
 
     async def edit(self, place: Place, message_id: int, post: Outgoing) -> None:
         return None

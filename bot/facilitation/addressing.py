@@ -15,10 +15,13 @@ _MENTION = re.compile(rf"(?<![a-z0-9._%+-])@\s?{BOT_NAME.lower()}(?![a-z0-9_-])"
 
 def addresses_facilitator(message: Message) -> bool:
     """A mention of the bot (cogs write it as @Ketsugi). A reply is talk like any other: it may be an answer."""
-    return bool(_MENTION.search(fold(message.text)))
+    return not message.by_panel and bool(_MENTION.search(fold(message.text)))
 
 
 def addresses_assistant(message: Message) -> bool:
+    """Panelists address nobody but each other: the assistant answers people."""
+    if message.by_panel:
+        return False
     return any(replies.addressed(message.text, phrases.words(language)) for language in LANGUAGES)
 
 

@@ -11,7 +11,7 @@ from bot.clock import Clock
 from bot.errors import StageError
 from bot.facilitation.policy import FREE, Policy
 from bot.guard.generator import Generator
-from bot.meeting.model import LANGUAGES, Entry, Language, Meeting, Route
+from bot.meeting.model import LANGUAGES, Entry, Language, Meeting, Message, Route
 from bot.meeting.words import Words
 from bot.stage import Stage
 from bot.store.engine import Connection, Database
@@ -41,6 +41,7 @@ class Change:
     entries: list[Entry] = field(default_factory=list)
     posts: bool = False
     value: Any = None
+    said: Message | None = None  # a panelist's post that has become part of the transcript
 
 
 @dataclass

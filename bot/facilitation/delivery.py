@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.facilitation.core import Change, Core
@@ -32,6 +32,11 @@ _SNOWFLAKE_EPOCH_MS = 1_420_070_400_000
 def snowflake(at: datetime) -> int:
     """The smallest Discord id of that moment."""
     return max(0, int(at.timestamp() * 1000) - _SNOWFLAKE_EPOCH_MS) << 22
+
+
+def moment(message_id: int) -> datetime:
+    """When a message with this id was made, by Discord's clock."""
+    return datetime.fromtimestamp(((message_id >> 22) + _SNOWFLAKE_EPOCH_MS) / 1000, UTC)
 
 
 async def put_post(
@@ -120,11 +125,18 @@ def outgoing_of(row: Post) -> Outgoing:
         reply_to=row.reply_to,
         nonce=row.nonce,
         pin=bool(payload.get("pin")),
+        speaker=str(payload.get("speaker", "")),
     )
 
 
 def _same(seen: Seen, post: Outgoing) -> bool:
     """Whether a message of ours found in the history is this very post."""
+    if post.speaker:  # under its own name, or with the name in front: whichever way it went out
+        named = seen.webhook_id is not None and squeeze(seen.author_name) == squeeze(post.speaker)
+        prefixed = seen.mine and squeeze(seen.text) == squeeze(f"**{post.speaker}**\n{post.text}")
+        return prefixed or (named and squeeze(seen.text) == squeeze(post.text))
+    if not seen.mine:
+        return False
     footers = {e.footer for e in post.embeds if e.footer}
     if footers:
         return footers <= set(seen.embed_footers)
@@ -158,6 +170,8 @@ def _later(core: Core, room: Room, seconds: float) -> None:
 
 
 async def _one(core: Core, room: Room, row: Post) -> None:
+    from bot.panel import speech  # it puts posts itself
+
     now = core.clock.now()
     if row.kind == "reaction":  # adding it twice is adding it once: no attempt to remember
         await core.stage.react(room.place, int(row.payload["target"]), str(row.payload["emoji"]))
@@ -171,7 +185,7 @@ async def _one(core: Core, room: Room, row: Post) -> None:
     place = await _place(core, room, row)
     message_id = await _already_there(core, room, place, row, post) if before else None
     if message_id is None:
-        message_id = await core.stage.say(place, post)
+        message_id = await (speech.say(core, room, post) if post.speaker else core.stage.say(place, post))
     await _record(core, room, row, message_id, place)
 
 
@@ -209,18 +223,22 @@ async def _already_there(core: Core, room: Room, place: Place, row: Post, post: 
     known = await core.db.unit(lambda c: outbox.sent_ids(c, room.id))
     since = snowflake(row.created_at - CLOCKS_APART)
     for seen in await core.stage.history(place, since):
-        if seen.mine and seen.message_id not in known and _same(seen, post):
+        if seen.message_id not in known and _same(seen, post):
             return seen.message_id
     return None
 
 
 async def _record(core: Core, room: Room, row: Post, message_id: int, place: Place | None = None) -> None:
+    from bot.panel import speech
+
     now = core.clock.now()
     meeting = room.meeting
 
     async def work(c: Connection) -> Change:
         first = await outbox.sent(c, row.id, message_id, now)
         change = Change(value=first)
+        if first and row.persona is Persona.PANEL:
+            await speech.hear(c, room, row, message_id, change, now)
         if first and row.key == KEY_KICKOFF:
             change.meeting = await meetings.move(
                 c, room.id, {MeetingState.STARTING}, MeetingState.OPEN, kickoff_message_id=message_id
@@ -240,6 +258,9 @@ async def _record(core: Core, room: Room, row: Post, message_id: int, place: Pla
     change = await core.commit(room, work)
     if not change.value:
         return
+    if change.said is not None:
+        room.heard(change.said)
+        room.note_pending(change.said, urgent=False)
     if row.kind in ("post", "minutes"):
         room.own_ids.add(message_id)
         core.watch(
@@ -249,6 +270,7 @@ async def _record(core: Core, room: Room, row: Post, message_id: int, place: Pla
             persona=row.persona,
             route=row.route,
             source=row.source,
+            name=row.payload.get("speaker"),
             where="thread" if place and place.channel_id != meeting.channel_id else "channel",
         )
     if row.key == KEY_KICKOFF or row.key.startswith("board:"):

@@ -19,7 +19,7 @@ from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, EntryKind, Language, Meeting, NewEntry, Origin, Persona, Route
 from bot.meeting.text import strip_invisible
 from bot.stage import Outgoing
-from bot.store import ledger, meetings, transcript
+from bot.store import ledger, meetings, panels, transcript
 from bot.store.engine import Connection
 from bot.store.servers import ServerSettings
 
@@ -98,6 +98,8 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
             now,
             core.salt,
         )
+        if request.panel is not None:
+            await panels.create(c, guild, meeting.id, request.panel, now)
         fresh = Room(core, meeting)
         post = kickoff(
             meeting,

@@ -102,7 +102,7 @@ class Policy:
             day,
             await transcript.count_since(c, guild_id, since),
             await generations.count_since(c, guild_id, since, free=FREE),
-            sum(_cost(Usage(u.tokens_in, u.tokens_cached, u.tokens_out), u.version) for u in spent),
+            sum(price_of(Usage(u.tokens_in, u.tokens_cached, u.tokens_out), u.version) for u in spent),
         )
         return found
 
@@ -131,7 +131,7 @@ class Policy:
         if today is None or model == FREE:
             return
         today.generations += 1
-        today.cost += sum(_cost(usage, version, model) for usage, version in used)
+        today.cost += sum(price_of(usage, version, model) for usage, version in used)
 
 
 def _least(own: float | None, most: float | None) -> float | None:
@@ -139,7 +139,7 @@ def _least(own: float | None, most: float | None) -> float | None:
     return min(known) if known else None
 
 
-def _cost(usage: Usage, *names: str) -> float:
-    """By the first name that has a price: the returned version, then the model asked for."""
+def price_of(usage: Usage, *names: str) -> float:
+    """US dollars, by the first name that has a price: the returned version, then the model asked for."""
     known = (cost(usage, name) for name in names if name)
     return next((price for price in known if price is not None), at_most(usage))

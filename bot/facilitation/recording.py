@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
@@ -27,11 +28,30 @@ EMOJI: dict[EntryKind, str] = {
 }
 SEEN_EMOJI = "👀"  # read; nobody else has spoken yet
 MODEL_EMOJI = "🔎"  # found by the model, waits for a person's ✅
+PANEL_EMOJI = "🤖"  # from the panel's words, waits for one too
 
 
 def today(meeting: Meeting, message: Message) -> date:
     """The day it is for the team when the message was written."""
     return message.at.astimezone(ZoneInfo(meeting.timezone)).date()
+
+
+def emoji_of_found(entry: Entry) -> str:
+    return PANEL_EMOJI if entry.origin is Origin.PANEL else MODEL_EMOJI
+
+
+def of_panel(entry: NewEntry) -> NewEntry:
+    """An entry from a panelist's words as the panel's. It binds nobody: a constraint of theirs is a proposal."""
+    kind = EntryKind.PROPOSAL if entry.kind is EntryKind.CONSTRAINT else entry.kind
+    return replace(entry, origin=Origin.PANEL, kind=kind)
+
+
+def from_panelist(
+    meeting: Meeting, message: Message, view: LedgerView, names: Sequence[str]
+) -> list[NewEntry]:
+    """The entries that the marks of a panelist's post make; that it says something again confirms nothing."""
+    found = from_message(meeting, message, view, names)
+    return [of_panel(entry) for entry in found if entry.kind is not EntryKind.CONFIRMATION]
 
 
 def from_message(

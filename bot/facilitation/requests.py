@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bot.meeting.agenda import AgendaItem, Current
 from bot.meeting.model import ChannelKind, LedgerView, Meeting, Speaker
+from bot.panel.roles import Plan
 from bot.stage import Place
 
 
@@ -35,6 +36,7 @@ class StartRequest:
     interaction_id: int | None  # the same interaction never starts two meetings
     carry: bool = True  # take over what the channel's last meeting left open
     parent_id: int | None = None  # the channel of a public thread or forum post
+    panel: Plan | None = None  # AI participants discuss; checked already
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,12 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.erased import shown
 from bot.meeting import agenda, participation, replies
 from bot.meeting import ledger as folding
-from bot.meeting.model import Entry, Item, LedgerView, Meeting, MeetingState, Message, Speaker
+from bot.meeting.model import Entry, Item, LedgerView, Meeting, MeetingState, Message, Speaker, is_panelist
 from bot.meeting.schedule import BOARD_EVERY, RoomState, Step, next_step
+from bot.panel import order
+from bot.panel.roles import Panel
 from bot.stage import Outgoing, Place
-from bot.store import ledger, meetings, overview, transcript
+from bot.store import ledger, meetings, overview, panels, transcript
 from bot.store.engine import Connection
 
 KEY_OPENING, KEY_GOODBYE, KEY_MINUTES, KEY_KICKOFF = "opening", "goodbye", "minutes", "kickoff"
@@ -84,6 +86,10 @@ class Room:
     asked: dict[int, list[datetime]] = field(default_factory=dict)  # when quiet people were brought in
     checked: set[int] = field(default_factory=set)  # decisions held against those of past meetings
     memo: ConflictMemo = field(default_factory=ConflictMemo)
+    panel: Panel | None = None
+    panel_turns: list[order.Turn] = field(default_factory=list)
+    panel_cost: float = 0.0  # US dollars, as last counted
+    people_at: datetime | None = None  # when a person last wrote; `last_human_at` counts panelists too
 
     @property
     def id(self) -> int:
@@ -97,6 +103,8 @@ class Room:
     def names(self) -> list[str]:
         """Everybody the record knows by name."""
         named = {self.meeting.chair_name, *self.participants.values()}
+        if self.panel is not None:  # people call a role by its bare name
+            named |= {name for role in self.panel.roles for name in (role.name, role.shown)}
         return sorted(named | {i.owner for i in self.view.items if i.owner})
 
     @property
@@ -123,7 +131,7 @@ class Room:
 
     @property
     def one_person(self) -> bool:
-        return len(self.participants) <= 1
+        return self.panel is None and len(self.participants) <= 1
 
     @property
     def unchecked(self) -> list[Item]:
@@ -140,7 +148,9 @@ class Room:
         here = agenda.current(self.meeting, self.view)
         if at is None or here is None or budget is None or self.one_person:
             return None
-        return None if f"move_on:{here.slot}" in self.keys else max(at, budget)
+        if f"move_on:{here.slot}" in self.keys:
+            return None
+        return agenda.in_a_lull(max(at, budget), self.last_human_at)
 
     def to_bring_in(self) -> tuple[int, datetime] | None:
         """Whom to bring in by name, and when."""
@@ -150,10 +160,19 @@ class Room:
         since = {
             person: (spoke.last_at if (spoke := self.speakers.get(person)) else None) or meeting.started_at
             for person, name in self.participants.items()
-            if name
+            if name and not is_panelist(person)
         }
         found = participation.bring_in(meeting.activity, since, self.asked, self.last_human_at)
         return None if found is None else (found[0], max(found[1], budget))
+
+    def panel_at(self) -> datetime | None:
+        """When the panel's next turn (or its end) is due. What people said, and the posts under way, come first."""
+        panel = self.panel
+        if panel is None or panel.stop_reason is not None or self.pending is not None:
+            return None
+        if self.deliver_at is not None or self.meeting.state is not MeetingState.OPEN:
+            return None
+        return order.due(panel, self.panel_turns, self.people_at)
 
     def apply(self, change: Change) -> None:
         if change.meeting is not None:
@@ -230,6 +249,9 @@ class Room:
                 spoken[-1].created_at,
                 int(spoken[-1].payload["unprompted"]),
             )
+        self.panel = await panels.get(c, self.id)
+        self.panel_turns = await panels.turns(c, self.id)
+        self.people_at = await panels.people_at(c, self.id)
         unread = await transcript.after(c, self.id, self.meeting.cursor)
         self.pending = None
         turns = [int(key.removeprefix("turn:")) for key in self.keys if key.startswith("turn:")]
@@ -248,7 +270,7 @@ class Room:
         ]
         since = (back[-1].message_id or 0) if back else 0
         later = await transcript.after(c, self.id, since)
-        self.substance = sum(replies.adds_substance(m.text, words) for m in later)
+        self.substance = sum(replies.adds_substance(m.text, words) for m in later if not m.by_panel)
 
     def note_pending(self, message: Message, *, urgent: bool) -> None:
         if self.pending is None:
@@ -285,6 +307,8 @@ class Room:
             message.at,
         )
         self.human_count += 1
+        if not message.by_panel:
+            self.people_at = message.at if self.people_at is None else max(self.people_at, message.at)
         self.last_human_at = message.at if self.last_human_at is None else max(self.last_human_at, message.at)
         self.board_dirty = True
 
@@ -308,6 +332,7 @@ class Room:
             past_due=bool(self.unchecked),
             move_on_at=self.move_on_at(),
             bring_in_at=found[1] if (found := self.to_bring_in()) else None,
+            panel_at=self.panel_at(),
             board_at=self._board_at(),
         )
 

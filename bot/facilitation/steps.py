@@ -16,6 +16,7 @@ from bot.meeting.display import display
 from bot.meeting.model import MeetingState, Persona
 from bot.meeting.schedule import StepKind
 from bot.minutes.draft import step_draft
+from bot.panel.turn import step_panel
 from bot.stage import Attachment, Busy, Outgoing, Refused, Uncertain
 from bot.store import meetings, minutes, outbox, search
 from bot.store.engine import Connection
@@ -167,6 +168,7 @@ _STEPS: dict[StepKind, Callable[[Core, Room], Awaitable[None]]] = {
     StepKind.NOTICE: timekeeper.step_notice,
     StepKind.MOVE_ON: nudges.step_move_on,
     StepKind.BRING_IN: nudges.step_bring_in,
+    StepKind.PANEL: step_panel,
     StepKind.QUIET_ASK: timekeeper.step_quiet_ask,
     StepKind.QUIET_CLOSE: timekeeper.step_quiet_close,
     StepKind.BOARD: step_board,

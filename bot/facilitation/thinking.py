@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
@@ -24,7 +24,17 @@ from bot.meeting import grounding, participation, replies
 from bot.meeting.answers import is_answer
 from bot.meeting.figures import Figure
 from bot.meeting.grounding import Claim
-from bot.meeting.model import EntryKind, Message, NewEntry, OwnPost, Persona, Phase, Route, Scene
+from bot.meeting.model import (
+    EntryKind,
+    Message,
+    NewEntry,
+    OwnPost,
+    Persona,
+    Phase,
+    Route,
+    Scene,
+    is_panelist,
+)
 from bot.models.base import Usage
 from bot.prompts import builder
 from bot.prompts.outputs import TurnOut
@@ -192,6 +202,7 @@ async def think(
     output: type[BaseModel] = TurnOut,
     question: str | None = None,
     text_of: Callable[[BaseModel], str] = response_of,
+    extra: Mapping[str, str] | None = None,
 ) -> Thought:
     """One guarded generation; ends within `seconds` whatever the model does, and raises only cancellation."""
     now = core.clock.now()
@@ -202,6 +213,7 @@ async def think(
         addressed_by=addressed_by,
         notice_minutes=notice_minutes,
         question=question,
+        extra=dict(extra or {}),
     )
     language = room.meeting.language
     deadline = Deadline(max(1.0, core.limits.deadline_s - POSTING_S) if seconds is None else seconds)
@@ -332,7 +344,7 @@ def grounded(room: Room, thought: Thought) -> list[NewEntry]:
             timezone=room.meeting.timezone,
         )
         if isinstance(entry, NewEntry):
-            found.append(entry)
+            found.append(recording.of_panel(entry) if is_panelist(entry.author_id) else entry)
     return found
 
 
@@ -378,7 +390,9 @@ async def record(c: Connection, room: Room, thought: Thought) -> Change:
     stored = await ledger.append(c, meeting.guild_id, room.id, thought.entries, thought.at, room.core.salt)
     for entry in stored:
         if entry.message_id is not None and entry.kind is not EntryKind.NOTE:
-            posts |= await put_reaction(c, room, entry.message_id, recording.MODEL_EMOJI, thought.at)
+            posts |= await put_reaction(
+                c, room, entry.message_id, recording.emoji_of_found(entry), thought.at
+            )
     return Change(entries=stored, posts=posts)
 
 

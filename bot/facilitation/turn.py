@@ -153,7 +153,7 @@ def _wish(room: Room, thought: Thought) -> Message | None:
     if len(quote) < 4:
         return None
     for message in reversed(thought.unread):
-        if quote in squeeze(message.text) and _is_wish(room, message):
+        if quote in squeeze(message.text) and not message.by_panel and _is_wish(room, message):
             return message
     return None
 

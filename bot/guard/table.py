@@ -8,17 +8,19 @@ function in `guard.rules_*` and one row here; nothing in the generator changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
-from bot.guard import rules_record, rules_wording
+from bot.guard import rules_panel, rules_record, rules_wording
 from bot.guard.choose import NO_REPETITION
 from bot.guard.lexicons import lexicon_of, lexicons
 from bot.guard.model import Remedy, Rule, Strength
+from bot.guard.rules_panel import PanelFacts
 from bot.guard.rules_wording import POST_CHARACTERS
 from bot.guard.wording import Lexicon
 from bot.meeting.figures import Figure
-from bot.meeting.model import Language, Route
+from bot.meeting.model import LANGUAGES, Language, Route
+from bot.phrases import words
 
 
 def _never() -> bool:
@@ -33,6 +35,9 @@ def _zero() -> int:
     return 0
 
 
+_NO_PANEL = PanelFacts()
+
+
 @dataclass(frozen=True, slots=True)
 class RoomFacts:
     """What rules may know of the room. Callables are asked at every check, so that step 6 sees the room as
@@ -42,7 +47,7 @@ class RoomFacts:
     fixed posts); None leaves that rule out, for routes that talk freely. `allowed`: figures the clock or
     the settings hold (minutes left, minutes planned, dates, times), beside the record. `question`: the
     bot's own last question that waits for an answer, None where there is none. `names`: everyone the post
-    may name or mention.
+    may name or mention. `panel`: what counts for a panelist's turn.
     """
 
     language: Language
@@ -60,6 +65,7 @@ class RoomFacts:
     entry_numbers: frozenset[int] = frozenset()
     record: Callable[[], Sequence[str]] | None = None
     allowed: tuple[Figure | float | date, ...] = ()
+    panel: PanelFacts = _NO_PANEL
 
 
 Build = Callable[[RoomFacts, Lexicon], Rule | None]
@@ -77,7 +83,8 @@ class Row:
 
 
 EVERY = frozenset(Route)
-POSTS = EVERY - {Route.MINUTES}
+POSTS = EVERY - {Route.MINUTES, Route.PANEL}
+PANEL = frozenset({Route.PANEL})
 FACILITATOR = frozenset({Route.OPENING, Route.TURN, Route.TIME_NOTICE, Route.CLOSING})
 
 
@@ -133,6 +140,30 @@ def _record(facts: RoomFacts, lexicon: Lexicon) -> Rule | None:
     )
 
 
+def _panel_length(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return replace(rules_wording.at_most(rules_panel.CHARACTERS, lexicon), name="at_most_panel")
+
+
+def _new(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_panel.brings_something_new(facts.panel.recent, lexicon)
+
+
+def _voice(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_panel.own_voice(facts.panel.voices, lexicon)
+
+
+def _ends(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_panel.ends_nothing([words(language) for language in LANGUAGES], lexicon)
+
+
+def _decides(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_panel.decides_nothing_unheld(facts.panel.held, facts.entry_numbers, lexicon)
+
+
+def _official(facts: RoomFacts, lexicon: Lexicon) -> Rule:
+    return rules_panel.calls_nobody_official(hand_off, lexicon)
+
+
 _MUST, _SHOULD = Strength.MUST, Strength.SHOULD
 TABLE: tuple[Row, ...] = (
     Row("no_hand_off_while_closing", FACILITATOR, _MUST, Remedy.REPHRASE, _hand_off),
@@ -151,7 +182,13 @@ TABLE: tuple[Row, ...] = (
     Row("at_most", POSTS, _MUST, Remedy.REPHRASE, _length),
     Row("no_mass_mention", EVERY, _MUST, Remedy.REPHRASE, _mass),
     Row("no_foreign_mention", EVERY, _MUST, Remedy.REPHRASE, _foreign),
-    Row("no_unknown_record", EVERY - {Route.CHAT}, _MUST, Remedy.REPHRASE, _record),
+    Row("no_unknown_record", EVERY - {Route.CHAT, Route.PANEL}, _MUST, Remedy.REPHRASE, _record),
+    Row("at_most_panel", PANEL, _MUST, Remedy.REPHRASE, _panel_length),
+    Row("brings_something_new", PANEL, _MUST, Remedy.REPHRASE, _new),
+    Row("own_voice", PANEL, _MUST, Remedy.REPHRASE, _voice),
+    Row("ends_nothing", PANEL, _MUST, Remedy.REPHRASE, _ends),
+    Row("decides_nothing_unheld", PANEL, _MUST, Remedy.REPHRASE, _decides),
+    Row("calls_nobody_official", PANEL, _MUST, Remedy.REPHRASE, _official),
     Row(NO_REPETITION, frozenset({Route.TURN}), _SHOULD, Remedy.DROP, None),
 )
 

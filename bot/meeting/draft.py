@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.meeting.model import Entry, EntryKind, Item, Origin, Vote
+from bot.meeting.model import Entry, EntryKind, Item, Vote
 
 # Kinds that say something about an item and are none themselves.
 SUPPORTS = frozenset(
@@ -45,9 +45,7 @@ class Draft:
     @property
     def a_persons(self) -> bool:
         """True where a person made it or stands for it: a model's word alone does not take it away."""
-        return (
-            self.original.origin is not Origin.MODEL or bool(self.confirmed_by) or self.status == "confirmed"
-        )
+        return self.original.origin.by_person or bool(self.confirmed_by) or self.status == "confirmed"
 
     def finish(self) -> Item:
         return Item(
@@ -79,7 +77,7 @@ def undone(ordered: Sequence[Entry]) -> frozenset[int]:
         meant = by_number.get(entry.refers_to)
         if meant is None or meant.kind not in SUPPORTS or meant.number >= entry.number:
             continue
-        if entry.origin is not Origin.MODEL or meant.origin is Origin.MODEL:
+        if entry.origin.by_person or not meant.origin.by_person:
             taken.add(meant.number)
     return frozenset(taken)
 

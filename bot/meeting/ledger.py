@@ -11,6 +11,8 @@ How entries meet items (`refers_to` may be any number of an item's chain; an unk
 - What a model found takes nothing away that a person made until a person confirms it: its decision that would
   replace a confirmed one stands beside it, both in `conflicts_with`; its retraction waits as an objection.
   Its answer to a question counts; its new wording of a confirmed decision is unconfirmed again.
+- What comes from the panel is treated the same, only more so: its answer is a position, and its
+  rewording of what a person made an objection, until a person confirms that.
 - Retracting a vote, answer, confirmation, objection or retraction undoes that entry alone; retracting an item
   also undoes what the item had replaced, settled or answered.
 - Answers, revisions, retractions and objections that meet nothing are kept as notes: nothing said is dropped.
@@ -68,6 +70,7 @@ class _Reader:
         self._undone = undone
         self._supports: dict[int, Entry] = {}
         self._pending: dict[int, Draft] = {}  # a model's retraction that waits for a person
+        self._offered: dict[int, Entry] = {}  # the panel's answers and rewordings, which wait too
 
     def read(self, entry: Entry) -> None:
         meant = self._of.get(entry.refers_to) if entry.refers_to is not None else None
@@ -110,7 +113,7 @@ class _Reader:
             EntryKind.QUESTION: "open",
             EntryKind.DECISION: "confirmed",
         }.get(entry.kind, "live")
-        if entry.kind is EntryKind.DECISION and entry.origin is Origin.MODEL:
+        if entry.kind is EntryKind.DECISION and not entry.origin.by_person:
             status = "unconfirmed"
         draft = Draft(entry, entry, status, entry.owner, entry.due)
         self.drafts.append(draft)
@@ -132,7 +135,7 @@ class _Reader:
     def _repeat(self, entry: Entry, decision: Draft) -> None:
         self._of.setdefault(entry.number, decision)
         decision.history.append(entry)
-        if entry.origin is not Origin.MODEL:
+        if entry.origin.by_person:
             self._confirm(decision, entry)
 
     def _proposal_worded_like(self, entry: Entry) -> Draft | None:
@@ -144,7 +147,7 @@ class _Reader:
         if not meant.live:
             return
         replaces_a_find = meant.kind is draft.kind and not meant.a_persons
-        if draft.original.origin is not Origin.MODEL or replaces_a_find:
+        if draft.original.origin.by_person or replaces_a_find:
             self._change(draft, meant)
         else:
             draft.would_change = meant
@@ -180,7 +183,7 @@ class _Reader:
         elif entry.kind is EntryKind.ANSWER:
             self._answer(entry, meant)
         elif entry.kind is EntryKind.CONFIRMATION:
-            if entry.origin is not Origin.MODEL:
+            if entry.origin.by_person:
                 self._confirmation(entry, meant)
         elif entry.kind is EntryKind.OBJECTION:
             meant.objections.append(entry)
@@ -209,6 +212,10 @@ class _Reader:
         if named is not None and named.number != meant.original.number:
             self._revise_support(entry, named, meant)
             return
+        if entry.origin is Origin.PANEL and meant.a_persons:
+            self._offered[entry.number] = entry
+            meant.objections.append(entry)
+            return
         older = meant.entry
         reworded = bool(entry.text) and not same_words(entry.text, older.text)
         meant.history.append(older)
@@ -223,7 +230,7 @@ class _Reader:
             due=meant.due,
         )
         if meant.kind is EntryKind.DECISION and meant.live:
-            if entry.origin is Origin.MODEL and reworded:
+            if not entry.origin.by_person and reworded:
                 meant.status = "unconfirmed"
                 meant.confirmed_by.clear()
             elif entry.origin in _DELIBERATE:
@@ -242,7 +249,7 @@ class _Reader:
         named = self._supports.get(entry.refers_to or 0)
         if named is not None and named.number != meant.original.number:
             return  # it took back one vote, answer, confirmation or objection (`undone`), not the item
-        if entry.origin is Origin.MODEL and meant.a_persons:
+        if not entry.origin.by_person and meant.a_persons:
             meant.objections.append(entry)
             self._pending[entry.number] = meant
             return
@@ -272,11 +279,23 @@ class _Reader:
             self._of.pop(entry.number, None)
             self._keep_as_note(entry)
             return
+        if entry.origin is Origin.PANEL:
+            self._offered[entry.number] = entry
+            self._take_position(entry, meant)
+            return
         meant.answers.append(entry)
         if meant.live:
             meant.status = "answered"
 
     def _confirmation(self, entry: Entry, meant: Draft) -> None:
+        offered = self._offered.pop(entry.refers_to or 0, None)
+        if offered is not None and offered.kind is EntryKind.REVISION:
+            self._revise(replace(offered, origin=entry.origin), meant)
+            return
+        if offered is not None:
+            meant.answers.append(offered)
+            meant.status = "answered" if meant.live else meant.status
+            return
         waiting = self._pending.pop(entry.refers_to, None) if entry.refers_to is not None else None
         if waiting is not None:
             self._withdraw(waiting)

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Origin
+from bot.meeting.model import Entry, EntryKind, Item, LedgerView
 from bot.meeting.text import fold, is_japanese
 
 # An entry's number and nothing else: "3", "#3", "No. 3", "決定3", "decision 3", "3番"; not "上限は4件".
@@ -80,7 +80,7 @@ def undo_target(view: LedgerView, author_id: int) -> Entry | None:
     """
     taken_back = {e.refers_to for e in view.entries if e.kind is EntryKind.RETRACTION}
     for entry in reversed(view.entries):
-        if entry.author_id != author_id or entry.origin is Origin.MODEL or entry.number in taken_back:
+        if entry.author_id != author_id or not entry.origin.by_person or entry.number in taken_back:
             continue
         if entry.kind in (EntryKind.RETRACTION, EntryKind.REVISION):
             continue

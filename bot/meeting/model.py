@@ -46,6 +46,7 @@ class Persona(StrEnum):
     FACILITATOR = "facilitator"
     ASSISTANT = "assistant"
     SYSTEM = "system"
+    PANEL = "panel"  # an AI participant, under a name of its own
 
 
 class Route(StrEnum):
@@ -59,6 +60,7 @@ class Route(StrEnum):
     HAND_OFF = "hand_off"
     ASK = "ask"
     CHAT = "chat"
+    PANEL = "panel"
 
 
 class ChannelKind(StrEnum):
@@ -85,7 +87,7 @@ class EntryKind(StrEnum):
 
 
 class Origin(StrEnum):
-    """How an entry came about. Everything but MODEL is a person's own act and needs no confirmation."""
+    """How an entry came about. Everything but MODEL and PANEL is a person's own act and needs no confirmation."""
 
     START = "start"
     MARK = "mark"
@@ -96,6 +98,16 @@ class Origin(StrEnum):
     REACTION = "reaction"
     EDIT = "edit"
     DELETE = "delete"
+    PANEL = "panel"  # from words of an AI participant, by mark or by a model
+
+    @property
+    def by_person(self) -> bool:
+        return self not in (Origin.MODEL, Origin.PANEL)
+
+
+def is_panelist(author_id: int | None) -> bool:
+    """AI participants have the ids -1, -2 ...; ids of Discord are above 0, and 0 is an erased author."""
+    return author_id is not None and author_id < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +147,7 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One human message as stored (bots are never stored)."""
+    """One message as stored: a person's, or an AI participant's (other bots are never stored)."""
 
     meeting_id: int
     message_id: int
@@ -146,6 +158,10 @@ class Message:
     reply_to: int | None = None
     edited_at: datetime | None = None
     deleted_at: datetime | None = None
+
+    @property
+    def by_panel(self) -> bool:
+        return is_panelist(self.author_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +275,16 @@ class Item:
     @property
     def live(self) -> bool:
         return self.status not in ("replaced", "retracted")
+
+    @property
+    def panels(self) -> bool:
+        """The panel's wording, for which no person stands yet."""
+        return self.entry.origin is Origin.PANEL and not self.confirmed_by
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person's confirmation changes anything: an unconfirmed decision, or whatever the panel made."""
+        return self.live and (self.status == "unconfirmed" or self.panels)
 
 
 @dataclass(frozen=True, slots=True)

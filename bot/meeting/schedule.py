@@ -40,6 +40,7 @@ class StepKind(StrEnum):
     TURN = "turn"
     MOVE_ON = "move_on"
     BRING_IN = "bring_in"
+    PANEL = "panel"
     QUIET_ASK = "quiet_ask"
     QUIET_CLOSE = "quiet_close"
     BOARD = "board"
@@ -78,6 +79,7 @@ class RoomState:
     past_due: bool = False  # a decision was not yet held against those of past meetings
     move_on_at: datetime | None = None  # when moving on from the agenda item is to be proposed
     bring_in_at: datetime | None = None  # when somebody quiet is to be asked
+    panel_at: datetime | None = None  # when the next turn of the panel is due, or its end
     board_at: datetime | None = None  # when the board wants its next edit; None = nothing changed
 
 
@@ -169,6 +171,8 @@ def _by_state(state: RoomState, now: datetime) -> Iterator[Step | None]:
                 yield Step(StepKind.MOVE_ON, state.move_on_at)
             if state.bring_in_at is not None:
                 yield Step(StepKind.BRING_IN, state.bring_in_at)
+            if state.panel_at is not None:
+                yield Step(StepKind.PANEL, state.panel_at)
             yield _quiet(state, now)
         case MeetingState.CLOSING:
             yield Step(StepKind.READ_BACK, meeting.closing_since or at_once)

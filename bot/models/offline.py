@@ -18,6 +18,7 @@ from bot.meeting.text import fold
 from bot.models import offline_record as record
 from bot.models.base import Draft, Out, ProviderError, Request, Usage
 from bot.models.offline_cues import find_entries, says
+from bot.models.offline_panel import panelist
 from bot.phrases import book, t, words
 from bot.prompts.outputs import SILENCE, AnswerOut, EntryOut, MinutesOut, TurnOut
 
@@ -64,6 +65,8 @@ def respond(scene: Scene) -> BaseModel:
             return MinutesOut(summary=record.summary(scene), items=record.items(scene))
         case Route.HAND_OFF | Route.ASK:
             return _answer(scene, scene.question or (scene.addressed_by.text if scene.addressed_by else ""))
+        case Route.PANEL:
+            return panelist(scene)
         case Route.CHAT:
             return AnswerOut(response=phrase(scene, "chat"))
 
@@ -119,7 +122,7 @@ def _turn(scene: Scene) -> TurnOut:
 
 def _wish(scene: Scene) -> str | None:
     """The words of the newest unread message in which a person asks to end the meeting."""
-    for message in reversed(scene.unread):
+    for message in (m for m in reversed(scene.unread) if not m.by_panel):
         for language in LANGUAGES:
             if wish := replies.closing_wish(message.text, words(language)):
                 return wish

@@ -125,6 +125,16 @@ def _line(shown: Line, window: Window | None, frame: dict[str, str], zone: tzinf
     return fenced(head, text, frame["history.message"])
 
 
+_PANELIST = (
+    "role",
+    "standpoint",
+    "others",
+    "turn",
+    "turns",
+    "spoken",
+)  # of `Scene.extra`, for a panel's turn
+
+
 def _task(scene: Scene, frame: dict[str, str]) -> str:
     request = scene.request or ""
     minutes = scene.notice_minutes or 0
@@ -138,6 +148,7 @@ def _task(scene: Scene, frame: dict[str, str]) -> str:
         minutes=abs(minutes),
         name=line(asked.author_name) if asked else "",
         id=asked.message_id if asked else "-",
+        **{key: line(scene.extra.get(key, "")) for key in _PANELIST},
     )
     question = scene.question or (asked.text if asked and scene.route is not Route.TURN else "")
     if question:

@@ -55,4 +55,11 @@ class AnswerOut(BaseModel):
     cites: list[str] = Field(default_factory=list)
 
 
+class PanelOut(BaseModel):
+    """One turn of an AI participant. `agrees`: with the proposal on the table."""
+
+    response: str = ""
+    agrees: bool | None = None
+
+
 SILENCE = "[SILENCE]"

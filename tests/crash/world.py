@@ -38,6 +38,7 @@ class Posted:
     reactions: set[str] = field(default_factory=set)
     by_people: dict[str, dict[int, str]] = field(default_factory=dict)  # emoji: name by user id
     edits: list[tuple[datetime, Outgoing]] = field(default_factory=list)
+    webhook_id: int | None = None
 
     @property
     def mine(self) -> bool:
@@ -56,6 +57,8 @@ class World:
         self.gone: set[int] = set()
         self.forbidden: set[int] = set()
         self.reacted_at: dict[tuple[int, str], datetime] = {}
+        self.webhooks: set[int] = set()
+        self.no_webhooks: str | None = None
         self._nonces: dict[str, tuple[datetime, int]] = {}
         self._last_id = 0
 
@@ -93,10 +96,34 @@ class World:
         posted = Posted(
             self._id(), place.channel_id, ME, "Ketsugi", post.text, now, post.reply_to, None, post, post.nonce
         )
+        if post.speaker:
+            self._as_speaker(posted, post)
+            nonce = None if post.webhook_id is not None else nonce  # webhooks know none
         self.channels.setdefault(place.channel_id, []).append(posted)
         if nonce is not None:
             self._nonces[nonce] = (now, posted.message_id)
         return posted.message_id
+
+    def _as_speaker(self, posted: Posted, post: Outgoing) -> None:
+        """Under the speaker's own name through a webhook, else by a bold prefix."""
+        if post.webhook_id is None:
+            posted.text = f"**{post.speaker}**\n{post.text}"
+            return
+        if post.webhook_id not in self.webhooks:
+            raise Refused("no_webhook", "deleted")
+        posted.author_id = posted.webhook_id = post.webhook_id
+        posted.author_name = post.speaker
+
+    def webhook(self, place: Place, known: int | None) -> int:
+        """`no_webhooks`: why there can be none here."""
+        self._reachable(place.channel_id)
+        if self.no_webhooks is not None:
+            raise Refused("no_webhook", self.no_webhooks)
+        if known is not None and known not in self.webhooks:
+            raise Refused("no_webhook", "deleted")
+        if not self.webhooks:
+            self.webhooks.add(self._id())
+        return min(self.webhooks)
 
     def edit(self, place: Place, message_id: int, post: Outgoing) -> None:
         self._reachable(place.channel_id)
@@ -151,7 +178,8 @@ class World:
             text=m.text,
             at=m.at,
             mine=m.mine,
-            bot=m.mine,
+            bot=m.mine or m.webhook_id is not None,
+            webhook_id=m.webhook_id,
             reply_to=m.reply_to,
             edited_at=m.edited_at,
             embed_footers=tuple(e.footer for e in post.embeds if e.footer) if post else (),
@@ -219,6 +247,9 @@ class Link:
         self._sent += 1
         nonce = f"fresh{id(self)}{self._sent}" if self._fresh else post.nonce
         return await self.tap.call("stage", "say", lambda: self.world.say(place, post, nonce))
+
+    async def webhook(self, place: Place, known: int | None) -> int:
+        return await self.tap.call("stage", "webhook", lambda: self.world.webhook(place, known))
 
     async def edit(self, place: Place, message_id: int, post: Outgoing) -> None:
         await self.tap.call("stage", "edit", lambda: self.world.edit(place, message_id, post))

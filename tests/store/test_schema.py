@@ -17,6 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.errors import StoreError
 from bot.meeting.model import Entry, EntryKind, Meeting, MeetingState, Message, NewEntry, Origin, Persona
+from bot.panel.order import Turn
+from bot.panel.roles import Panel, Plan
 from bot.store import (
     archive,
     cleanup,
@@ -30,6 +32,7 @@ from bot.store import (
     outbox,
     overview,
     own_data,
+    panels,
     passages,
     person,
     schema,
@@ -148,6 +151,7 @@ def _entry(**values: Any) -> NewEntry:
 
 
 # Every function of the store, called so that all its statements run.
+_PLAN = Plan(())
 CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "meetings.get": lambda c, m: meetings.get(c, m, guild_id=GUILD),
     "meetings.open_in": lambda c, m: meetings.open_in(c, GUILD, CHANNEL),
@@ -224,7 +228,19 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "search.catch_up": lambda c, m: search.catch_up(c),
     "search.reindex_erased": lambda c, m: search.reindex_erased(c, [m]),
     "search.decisions": lambda c, m: search.decisions(c, GUILD, "価格", [CHANNEL], without=9),
+    "panels.create": lambda c, m: panels.create(c, GUILD, m, _PLAN, NOW),
+    "panels.get": lambda c, m: panels.get(c, m),
+    "panels.update": lambda c, m: panels.update(c, m, webhook_id=9),
+    "panels.stop": lambda c, m: panels.stop(c, m, "turns", NOW),
+    "panels.add_turn": lambda c, m: panels.add_turn(c, Panel(m, GUILD, (), 1, NOW), Turn(1, 0, "said", NOW)),
+    "panels.turns": lambda c, m: panels.turns(c, m),
+    "panels.people_at": lambda c, m: panels.people_at(c, m),
+    "panels.usage": lambda c, m: panels.usage(c, m),
     "search.one": lambda c, m: search.one(c, GUILD, m, 1),
+    "passages.channels": lambda c, m: passages.channels(c, GUILD),
+    "search.replacements": lambda c, m: search.replacements(c, GUILD, [(m, 1)]),
+    "minutes.posted": lambda c, m: minutes.posted(c, m),
+    "transcript.some": lambda c, m: transcript.some(c, m, [5]),
     "passages.fill": lambda c, m: passages.fill(c, GUILD),
     "passages.sections": lambda c, m: passages.sections(c, m),
     "passages.find": lambda c, m: passages.find(c, GUILD, ["価格", "決*"], [CHANNEL], meeting_id=m),
@@ -277,6 +293,7 @@ def test_every_public_function_of_the_store_is_called_above() -> None:
         ledger,
         outbox,
         overview,
+        panels,
         meta,
         minutes,
         generations,
