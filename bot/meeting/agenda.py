@@ -151,6 +151,8 @@ def following(meeting: Meeting, view: LedgerView) -> AgendaItem | None:
 
 # How far over its time an item may be before moving on is proposed, as a factor of its length.
 PATIENCE = {Activity.QUIET: 1.5, Activity.NORMAL: 1.0, Activity.ACTIVE: 1.0}
+LULL = timedelta(seconds=45)  # people who answer each other pause for 20 to 30 s
+LULL_AT_MOST = timedelta(minutes=3)
 
 
 def move_on_at(meeting: Meeting, view: LedgerView) -> datetime | None:
@@ -165,3 +167,10 @@ def moved(agenda: Sequence[AgendaItem], index: int, to: int) -> tuple[AgendaItem
     """The agenda with item `index` at place `to` (both from 0)."""
     rest = [item for n, item in enumerate(agenda) if n != index]
     return (*rest[:to], agenda[index], *rest[to:])
+
+
+def in_a_lull(due: datetime, last_human_at: datetime | None) -> datetime:
+    """When to propose moving on, due since `due`: in the next pause, for who is being asked something is not to be
+    interrupted; where nobody pauses, three minutes late."""
+    paused = due if last_human_at is None else last_human_at + LULL
+    return min(max(due, paused), due + LULL_AT_MOST)

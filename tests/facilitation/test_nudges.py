@@ -77,6 +77,7 @@ def test_a_quiet_facilitator_waits_longer_and_brings_nobody_in(activity: Activit
         await sitting.start(agenda=("価格 10分", "公開日"))
         await sitting.say("田中", "少しだけ聞いています")
         await chat(sitting, 13)
+        await asyncio.sleep(60)  # a pause, which proposing to move on waits for
         said = sitting.said()
         assert (MOVE_ON in said) == (activity is not Activity.QUIET)
         await chat(sitting, 7)

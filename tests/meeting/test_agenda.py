@@ -128,3 +128,15 @@ def test_moving_keeps_every_item(count: int, data: st.DataObject) -> None:
     after = agenda.moved(items, index, to)
     assert sorted(i.title for i in after) == sorted(i.title for i in items)
     assert after[to] == items[index]
+
+
+def test_moving_on_waits_for_a_pause_but_not_for_ever() -> None:
+    def wait(last_s: float | None) -> float:
+        last = None if last_s is None else START + timedelta(seconds=last_s)
+        return (agenda.in_a_lull(START, last) - START).total_seconds()
+
+    assert wait(None) == 0
+    assert wait(-60) == 0
+    assert wait(-20) == 25
+    assert wait(30) == 75
+    assert wait(600) == 180
