@@ -63,6 +63,7 @@ class Thought:
     entries: list[NewEntry] = field(default_factory=list)
     generation_id: int | None = None
     era: int = 0
+    after_erasure: str | None = None  # said instead of the fallback where that may repeat who was erased
 
     @property
     def output(self) -> TurnOut | None:
@@ -88,7 +89,7 @@ class Thought:
         """Somebody was erased since this was read: nothing of it is stored or said, for it may repeat them."""
         if self.era == self.room.era:
             return
-        generated, fallback = self.generated, self.call.fallback
+        generated, fallback = self.generated, self.after_erasure or self.call.fallback
         self.entries, self.era = [], self.room.era
         self.generated = replace(
             generated,
@@ -236,17 +237,27 @@ async def think(
         language=language,
         text_of=text_of,
     )
-    room.deadlines.add(deadline)
+    thought = await carry_out(core, room, call, stuff, now)
+    if extract:
+        thought.entries = grounded(room, thought)
+    return thought
+
+
+async def carry_out(core: Core, room: Room, call: Call, stuff: Material, now: datetime) -> Thought:
+    """The generation of a call about a room. While it runs an erasure waits for it (`room.deadlines`)."""
+    room.deadlines.add(call.deadline)
     try:
         generated = await core.generator.generate(call)
     finally:
-        room.deadlines.discard(deadline)
-    thought = Thought(room, route, now, call, generated, stuff.unread, era=stuff.era)
-    thought.gap = stuff.gap
-    thought.read_to = stuff.unread[-1].message_id if stuff.unread else room.meeting.cursor
-    if extract:
-        thought.entries = grounded(room, thought)
+        room.deadlines.discard(call.deadline)
+    thought = thought_of(room, call, stuff, generated, now)
     _tell(core, room, thought)
+    return thought
+
+
+def thought_of(room: Room, call: Call, stuff: Material, generated: Generated, now: datetime) -> Thought:
+    thought = Thought(room, call.route, now, call, generated, stuff.unread, era=stuff.era, gap=stuff.gap)
+    thought.read_to = stuff.unread[-1].message_id if stuff.unread else room.meeting.cursor
     return thought
 
 

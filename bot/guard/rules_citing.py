@@ -7,14 +7,19 @@ An answer is read in claims: the words before a citation, and what stands withou
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import date
 
+from bot.guard import rules_record
 from bot.guard.lexicons import lexicon_of, synonyms
 from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.guard.wording import Lexicon
 from bot.meeting import support
-from bot.meeting.citing import Passage, cites
+from bot.meeting.citing import Passage, cites, without_cites
+from bot.meeting.figures import Figure
 from bot.meeting.model import Language
+from bot.meeting.names import entry_numbers
 from bot.meeting.support import Claim, Judge, claims
 
 Check = Callable[[Claim, Judge], str | None]
@@ -48,8 +53,9 @@ def cites_exist(judge: Judge, lexicon: Lexicon) -> Rule:
     """Every cited number is a passage's, and the answer holds no link of its own."""
 
     def check(candidate: Candidate) -> str | None:
-        unknown = [f"[{n}]" for n in cites(candidate.text) if n not in judge.passages]
-        unknown += support.foreign_links(candidate.text, judge)
+        text = judge.canonical(candidate.text)
+        unknown = [f"[{n}]" for n in cites(text) if n not in judge.passages]
+        unknown += support.foreign_links(text, judge)
         return lexicon.reason("cites_exist", found=", ".join(unknown)) if unknown else None
 
     return _must("cites_exist", check)
@@ -57,7 +63,7 @@ def cites_exist(judge: Judge, lexicon: Lexicon) -> Rule:
 
 def cites_each(judge: Judge, lexicon: Lexicon, *, strict: bool) -> Rule:
     def check(candidate: Candidate) -> str | None:
-        for claim in claims(candidate.text):
+        for claim in claims(judge.canonical(candidate.text)):
             if claim.cites:
                 continue
             bare = not support.is_unsaid(claim, judge) if strict else support.claims_record(claim, judge)
@@ -80,11 +86,29 @@ def cited_stands(judge: Judge, lexicon: Lexicon) -> Rule:
     return _each("cited_stands", support.misstanding, judge, lexicon)
 
 
+def no_unknown_record(
+    passages: Sequence[Passage],
+    question: str,
+    allowed: Iterable[Figure | float | date],
+    names: Sequence[str],
+    lexicon: Lexicon,
+) -> Rule:
+    """The record's rule for an answer: what it rests on are its passages and the words of the question."""
+    texts = [*(p.held for p in passages), question, *(f"{p.at:%Y-%m-%d}" for p in passages)]
+    numbers = {p.number for p in passages if p.number is not None} | set(entry_numbers("\n".join(texts)))
+    whole = rules_record.no_unknown_record(lambda: texts, allowed, names, numbers, lexicon)
+
+    def check(candidate: Candidate) -> str | None:
+        return whole.check(replace(candidate, text=without_cites(candidate.text)))
+
+    return replace(whole, check=check)
+
+
 def _each(name: str, find: Check, judge: Judge, lexicon: Lexicon) -> Rule:
     """A rule over each claim that cites; `find` names what is wrong."""
 
     def check(candidate: Candidate) -> str | None:
-        for claim in claims(candidate.text):
+        for claim in claims(judge.canonical(candidate.text)):
             found = find(claim, judge)
             if found is not None:
                 return lexicon.reason(name, text=_short(claim.text), found=found)

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from bot.guard import rules_panel, rules_record, rules_wording
+from bot.guard import rules_citing, rules_panel, rules_record, rules_wording
 from bot.guard.choose import NO_REPETITION
 from bot.guard.lexicons import lexicon_of, lexicons
 from bot.guard.model import Remedy, Rule, Strength
 from bot.guard.rules_panel import PanelFacts
 from bot.guard.rules_wording import POST_CHARACTERS
 from bot.guard.wording import Lexicon
+from bot.meeting.citing import Passage
 from bot.meeting.figures import Figure
 from bot.meeting.model import LANGUAGES, Language, Route
 from bot.phrases import words
@@ -45,7 +46,8 @@ class RoomFacts:
 
     `record` gives every text that figures and names may come from (transcript, ledger, agenda, title, own
     fixed posts); None leaves that rule out, for routes that talk freely. `allowed`: figures the clock or
-    the settings hold (minutes left, minutes planned, dates, times), beside the record. `question`: the
+    the settings hold (minutes left, minutes planned, dates, times), beside the record. `passages`: what an
+    answer may cite, None where nothing is to be cited; `asked`: the question it answers. `question`: the
     bot's own last question that waits for an answer, None where there is none. `names`: everyone the post
     may name or mention. `panel`: what counts for a panelist's turn.
     """
@@ -65,6 +67,8 @@ class RoomFacts:
     entry_numbers: frozenset[int] = frozenset()
     record: Callable[[], Sequence[str]] | None = None
     allowed: tuple[Figure | float | date, ...] = ()
+    passages: tuple[Passage, ...] | None = None
+    asked: str = ""
     panel: PanelFacts = _NO_PANEL
 
 
@@ -85,6 +89,7 @@ class Row:
 EVERY = frozenset(Route)
 POSTS = EVERY - {Route.MINUTES, Route.PANEL}
 PANEL = frozenset({Route.PANEL})
+ANSWERS = frozenset({Route.ASK, Route.HAND_OFF})
 FACILITATOR = frozenset({Route.OPENING, Route.TURN, Route.TIME_NOTICE, Route.CLOSING})
 
 
@@ -132,9 +137,23 @@ def _foreign(facts: RoomFacts, lexicon: Lexicon) -> Rule:
     return rules_wording.no_foreign_mention(facts.user_ids, lexicon)
 
 
+def _citing(name: str) -> Build:
+    """One of the rules of an answer that cites: every sentence does."""
+
+    def build(facts: RoomFacts, lexicon: Lexicon) -> Rule | None:
+        if facts.passages is None:
+            return None
+        rules = rules_citing.citing_rules(facts.passages, facts.language, strict=True, question=facts.asked)
+        return next(rule for rule in rules if rule.name == name)
+
+    return build
+
+
 def _record(facts: RoomFacts, lexicon: Lexicon) -> Rule | None:
     if facts.record is None:
         return None
+    if facts.passages is not None:  # held to the passages themselves by the rules on citing
+        return rules_citing.no_unknown_record(facts.passages, facts.asked, facts.allowed, facts.names, lexicon)
     return rules_record.no_unknown_record(
         facts.record, facts.allowed, facts.names, facts.entry_numbers, lexicon
     )
@@ -189,6 +208,11 @@ TABLE: tuple[Row, ...] = (
     Row("ends_nothing", PANEL, _MUST, Remedy.REPHRASE, _ends),
     Row("decides_nothing_unheld", PANEL, _MUST, Remedy.REPHRASE, _decides),
     Row("calls_nobody_official", PANEL, _MUST, Remedy.REPHRASE, _official),
+    Row("cites_exist", ANSWERS, _MUST, Remedy.REPHRASE, _citing("cites_exist")),
+    Row("cites_each", ANSWERS, _MUST, Remedy.REPHRASE, _citing("cites_each")),
+    Row("cited_agrees", ANSWERS, _MUST, Remedy.REPHRASE, _citing("cited_agrees")),
+    Row("cited_holds", ANSWERS, _MUST, Remedy.REPHRASE, _citing("cited_holds")),
+    Row("cited_stands", ANSWERS, _MUST, Remedy.REPHRASE, _citing("cited_stands")),
     Row(NO_REPETITION, frozenset({Route.TURN}), _SHOULD, Remedy.DROP, None),
 )
 

@@ -19,6 +19,7 @@ from bot.meeting.text import strip_invisible
 Kind = Literal["entry", "message", "minutes"]
 LONGEST = 1200  # characters of one passage in a prompt; a longer one loses its middle
 _CITE = re.compile(r"[\[［【](?P<n>\s*#?\d{1,3}(?:\s*[,、，;・]\s*#?\d{1,3})*\s*)[\]］】](?!\()")
+_REPEATED = re.compile(r"(\[\d{1,3}\])(?:\s*\1)+")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -123,6 +124,24 @@ def cites(text: str) -> list[str]:
     return list(dict.fromkeys(map(_plain, found)))
 
 
+_ENTRY = re.compile(r"[(（]?(?<![\w#\[［【])[#＃](?P<n>\d{1,4})(?!\d|\s*\])[)）]?")
+
+
+def canonical(text: str, passages: Sequence[Passage]) -> str:
+    """The text with entry numbers as citations, where only one passage has that number: "(#3)" is [1] then."""
+    numbers: dict[int, list[Passage]] = {}
+    for p in passages:
+        if p.number is not None:
+            numbers.setdefault(p.number, []).append(p)
+
+    def cited(m: re.Match[str]) -> str:
+        found = numbers.get(int(m["n"]), [])
+        found = [p for p in found if p.own] or found
+        return f"[{found[0].cite}]" if len(found) == 1 else m.group()
+
+    return _REPEATED.sub(r"\1", _ENTRY.sub(cited, text))
+
+
 def without_cites(text: str) -> str:
     """The text without its citations: what is claimed."""
     return _CITE.sub("", text)
@@ -147,6 +166,7 @@ def shown(text: str, passages: Sequence[Passage], room: int = 1900) -> str:
 
     A source is linked where it is cited first. What would make more than `room` characters is only named.
     """
+    text = canonical(text, passages)
     known = {p.cite: p for p in passages}
     titled = len({known[n].meeting_id for n in cites(text) if n in known}) > 1
     left = room - len(_CITE.sub("", text))

@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from bot.meeting.citing import Passage
 
 Language = Literal["ja", "en"]
 LANGUAGES: tuple[Language, ...] = ("ja", "en")
@@ -348,3 +351,4 @@ class Scene:
         None  # what this generation is for, beyond its route ("opening", "read_back", "goodbye" ...)
     )
     extra: dict[str, str] = field(default_factory=dict)
+    passages: tuple[Passage, ...] = ()  # what an answer may rest on (ask, hand_off, chat)

@@ -42,7 +42,8 @@ def _current_first(found: Sequence[Passage]) -> list[Passage]:
 def _told(
     head: str, found: Sequence[Passage], query: Query, say: Say, most: int
 ) -> tuple[str, tuple[str, ...]]:
-    lines, cited, left = [head], [], BUDGET - len(head)
+    lines, left = [head], BUDGET - len(head)
+    cited: list[str] = []
     for p in found[:most]:
         told = line(p, query, say)
         left -= len(told) + 1
@@ -66,8 +67,8 @@ def line(p: Passage, query: Query, say: Say) -> str:
 
 
 def _name(p: Passage, say: Say) -> str:
-    if p.entry_kind is not None and p.number is not None:
-        return say("cite.named", kind=say(f"cite.kind.{p.entry_kind.value}"), number=p.number)
+    if p.entry_kind is not None:
+        return say(f"cite.kind.{p.entry_kind.value}")
     return say(f"cite.{p.kind}")
 
 

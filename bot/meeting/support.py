@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from bot.meeting.citing import Passage, cites, without_cites
+from bot.meeting.citing import Passage, canonical, cites, without_cites
 from bot.meeting.figures import Figure, figures, unborne
 from bot.meeting.model import EntryKind
 from bot.meeting.names import entry_numbers, named, people, unknown_names
@@ -50,6 +50,9 @@ class Judge:
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple({n for p in self.passages.values() for n in (p.who, p.owner) if n})
+
+    def canonical(self, text: str) -> str:
+        return canonical(text, tuple(self.passages.values()))
 
     def of(self, claim: Claim) -> list[Passage]:
         return [self.passages[n] for n in claim.cites if n in self.passages]

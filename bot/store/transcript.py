@@ -112,6 +112,14 @@ async def recent(c: AsyncConnection, meeting_id: int, limit: int) -> list[Messag
     return [_message(row) for row in await c.execute(query)][::-1]
 
 
+async def some(c: AsyncConnection, meeting_id: int, message_ids: Collection[int]) -> list[Message]:
+    """Of these messages those that are not deleted, oldest first."""
+    if not message_ids:
+        return []
+    query = _of(meeting_id).where(_messages.c.message_id.in_(list(message_ids)))
+    return [_message(row) for row in await c.execute(query.order_by(_messages.c.message_id))]
+
+
 async def everything(c: AsyncConnection, meeting_id: int) -> list[Message]:
     """All messages that are not deleted, oldest first."""
     return await after(c, meeting_id, -1)
