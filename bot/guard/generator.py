@@ -193,12 +193,13 @@ class Generator:
         output, usage = draft.output, draft.usage
         text = sanitise(call.text_of(output))
         silent, too_long = is_silence(text), len(text) > MAX_CHARACTERS
+        failure: str | None = None
         if too_long:
             failure = "too_long"
         elif silent:
             failure = None if call.may_be_silent else "silence"
-        else:
-            failure = "empty" if is_wordless(text) else None
+        elif is_wordless(text):
+            failure = "empty"
         attempt = Attempt(
             None if silent or failure else text,
             failure=failure,

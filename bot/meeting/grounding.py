@@ -187,6 +187,8 @@ def _text(
     if not text:
         return sentence
     message = messages[index]
+    if (taken := _taken_on(claim, sentence, view)) is not None:
+        return taken
     # "I" is the author; who speaks only of others has not named himself.
     himself = not named(sentence, known) or speech.FIRST_PERSON.search(fold(sentence))
     said_by = f"{sentence}\n{message.author_name if himself else ''}"
@@ -207,6 +209,21 @@ def _text(
     if about and len(about & terms("\n".join(context))) / len(about) < MIN_SHARED:
         return sentence
     return text
+
+
+def _taken_on(claim: Claim, sentence: str, view: LedgerView) -> str | None:
+    """The action's own text where the claim gives it to somebody by words that hold nothing else ("I'll take
+    it"): they say who does it, what is to be done stays as it was."""
+    item = view.item(claim.refers_to) if claim.refers_to is not None else None
+    if (
+        claim.kind != EntryKind.REVISION
+        or item is None
+        or item.kind is not EntryKind.ACTION
+        or not claim.owner
+    ):
+        return None
+    rest, found = speech.TAKES_ON.subn(" ", fold(sentence))
+    return item.text if found and not terms(speech.COURTESY.sub(" ", rest)) else None
 
 
 def _before(index: int, messages: Sequence[Message]) -> list[Message]:

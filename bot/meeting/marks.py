@@ -274,17 +274,25 @@ def _vote(line: _Line, books: Sequence[Words]) -> tuple[float, str] | None:
         rest = signed["rest"]
         if not _AFTER_SIGNED.match(rest) or _counts_something(rest, books):
             return None
-        return float(signed["value"]), _words_beside(line, skipped + signed.start("rest"))
+        return float(signed["value"]), _words_beside(line, skipped + signed.start("rest"), books)
     for name, value in (("for", 1.0), ("against", -1.0), ("neutral", 0.0)):
         for book in books:
             for word in book[f"votes.{name}"]:
                 if folded.startswith(word) and _stands_alone(folded[len(word) :], book):
-                    return value, _words_beside(line, skipped + len(word))
+                    return value, _words_beside(line, skipped + len(word), books)
     return None
 
 
-def _words_beside(line: _Line, start: int) -> str:
-    return re.sub(r"^(?:[\s,.;、。!！，；]+|[:：]\s+)+", "", line.verbatim(start))
+def _words_beside(line: _Line, start: int, books: Sequence[Words]) -> str:
+    """What was said with the vote, without the ending that makes a sentence of it (賛成です、理由は…)."""
+    endings = "|".join(
+        re.escape(e)
+        for e in sorted((e for book in books for e in book["votes.endings"]), key=len, reverse=True)
+    )
+    said = line.verbatim(start)
+    if endings:
+        said = re.sub(rf"^(?:{endings})(?=$|[\s、。,.!！，…])", "", said)
+    return re.sub(r"^(?:[\s,.;、。!！，；]+|[:：]\s+)+", "", said)
 
 
 def _counts_something(rest: str, books: Sequence[Words]) -> bool:

@@ -69,6 +69,18 @@ RETRACTS = re.compile(
 TAKES_IT = re.compile(
     r"\bi(?:'ll| will| can| am going to|'m going to)\b|(?:私|僕|俺|自分)が|(?:やり|引き受け)ます(?!か)", re.I
 )
+# Words by which somebody takes on what was said before, saying nothing of what it is.
+TAKES_ON = re.compile(
+    r"\bi(?:'ll| will| can) (?:take|do|own|handle|cover)(?: (?:it|this|that))?(?: one)?(?: on)?\b"
+    r"|\b(?:i'm )?on it\b|\bleave (?:it|that|this) to me\b|\bmine\b"
+    r"|(?:私|わたし|僕|俺|自分)?(?:が|でよければ)?(?:やっておき|やり|引き受け|担当し|対応し)ます(?!か)|(?:お)?任せください|任せてください",
+    re.I,
+)
+COURTESY = re.compile(
+    r"\b(?:sure|ok|okay|yes|yeah|fine|right|then|thanks|please|no problem|happy to help|alright)\b"
+    r"|はい|了解|承知|分かりました|わかりました|ぜひ|その件",
+    re.I,
+)
 FIRST_PERSON = re.compile(
     r"\b(?:i|i'll|i'm|i can|my|mine|me)\b|私|僕|俺|わたし|自分|(?:やり|引き受け|対応し|担当し|作り|作成し"
     r"|書き|調べ|確認し|用意し|まとめ|連絡し|出し)ます(?!か)",

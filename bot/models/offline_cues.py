@@ -64,7 +64,8 @@ def find_entries(scene: Scene) -> list[EntryOut]:
     for sentence in talk.sentences:
         entry = _decision(sentence, talk, books)
         if entry is None and talk.is_unread(sentence):
-            entry = _question(sentence, books) or _action(sentence, talk, books)
+            entry = _taken(sentence, talk, books, found)
+            entry = entry or _question(sentence, books) or _action(sentence, talk, books)
         if entry is not None and not talk.known(sentence, EntryKind(entry.kind)):
             found.append(entry)
     return found
@@ -156,7 +157,8 @@ def _decision(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryO
         return None
     if talk.recaps(sentence, books):
         return None
-    if says(sentence.folded, books, "decision"):
+    resolved = says(sentence.folded, books, "resolve") and not says(sentence.folded, books, "personal")
+    if resolved or says(sentence.folded, books, "decision"):
         counts = talk.is_unread(sentence)
     else:
         called = (
@@ -208,6 +210,34 @@ def _action(sentence: Sentence, talk: _Talk, books: Sequence[Words]) -> EntryOut
             return None
     return EntryOut(
         kind="action", text=sentence.text, quote=sentence.text, owner=owner, due=_due(sentence.text)
+    )
+
+
+def _taken(
+    sentence: Sentence, talk: _Talk, books: Sequence[Words], found: Sequence[EntryOut]
+) -> EntryOut | None:
+    """ "I'll take it" as a whole message, for the one action without an owner that came up just before."""
+    whole = any(
+        replies.is_only(sentence.message.text, book, ("cues.takes",), ("cues.takes_beside",))
+        for book in books
+    )
+    if sentence.speaker is not None or not whole:
+        return None
+    near = {m.message_id for m in talk.messages[max(0, sentence.place - NEAR) : sentence.place]}
+    taken = {e.refers_to for e in found}
+    waiting = [
+        i
+        for i in talk.scene.ledger.actions
+        if not i.owner and i.original.message_id in near and i.number not in taken
+    ]
+    if len(waiting) != 1 or any(e.kind == "action" and not e.owner for e in found):
+        return None
+    return EntryOut(
+        kind="revision",
+        text=waiting[0].text,
+        quote=sentence.message.text.strip(),
+        owner=sentence.message.author_name,
+        refers_to=waiting[0].number,
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.meeting.model import EntryKind, Language, Origin, Route
+from bot.meeting.grounding import Claim, ground
+from bot.meeting.ledger import fold
+from bot.meeting.model import Entry, EntryKind, Language, LedgerView, NewEntry, Origin, Route
 from bot.models.offline_cues import find_entries
 from bot.prompts.outputs import EntryOut
-from tests.minutes.made import view
-from tests.models.scenes import messages, scene
+from tests.minutes.made import START, view
+from tests.models.scenes import PEOPLE, messages, scene
 
 
 def found(language: Language, *said: tuple[int, str], **more: object) -> list[EntryOut]:
@@ -28,10 +32,14 @@ def kinds(language: Language, *said: tuple[int, str]) -> list[str]:
         ("ja", "では費用は20万円までで確定です"),
         ("ja", "ハガキは出さないことになりました"),
         ("ja", "A社で合意しました"),
+        ("ja", "朝会は来週から廃止することにします。"),
+        ("ja", "広告は出さないことといたします"),
         ("en", "We decided to ship on Friday."),
         ("en", "ok so we've decided on the blue one"),
         ("en", "We agreed that nobody deploys after 4 pm."),
         ("en", "We're going with Postgres 17."),
+        ("en", "We hereby decide to drop the morning call."),
+        ("en", "It is decided that nobody is on call at night."),
     ],
 )
 def test_a_statement_of_a_decision(language: Language, text: str) -> None:
@@ -51,6 +59,9 @@ def test_a_statement_of_a_decision(language: Language, text: str) -> None:
         ("ja", "A案がいいと思います"),
         ("ja", "それで決まりですね"),
         ("ja", "お昼にしましょう"),
+        ("ja", "私は今日は欠席することにします"),
+        ("ja", "次回決めることにします"),
+        ("ja", "廃止することにしますか？"),
         ("ja", "> 公開日は27日に決まりました"),
         ("en", "Have we decided on Friday?"),
         ("en", "We have to decide on Friday."),
@@ -59,6 +70,8 @@ def test_a_statement_of_a_decision(language: Language, text: str) -> None:
         ("en", "I think we decided to ship on Friday."),
         ("en", "Maybe we're going with Postgres."),
         ("en", "Nobody decided anything."),
+        ("en", "How do we decide on a name?"),
+        ("en", "For myself I think we decide to wait."),
         ("en", "> we decided to ship on Friday"),
         ("en", "```\nwe decided to ship on Friday\n```"),
     ],
@@ -158,12 +171,105 @@ def test_what_only_sounds_like_an_action(language: Language, text: str) -> None:
     [
         ("ja", "予算の上限は次回決めましょう"),
         ("ja", "会場はまだ決まっていません"),
+        ("ja", "会場は意見が割れ、未決です。"),
+        ("ja", "価格については意見が分かれました"),
+        ("ja", "担当は今日はまとまりませんでした"),
         ("en", "The budget is TBD."),
+        ("en", "Opinions are split on the venue, so it is undecided."),
+        ("en", "We couldn't agree on the price."),
         ("en", "Let's leave that open: who tests the app."),
     ],
 )
 def test_an_open_question(language: Language, text: str) -> None:
     assert kinds(language, (1, text)) == ["question"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ja", "意見が割れたら多数決にします"),
+        ("ja", "会場は意見が割れていますか？"),
+        ("en", "If opinions differ, the chair says what holds."),
+        ("en", "Are opinions split on the venue?"),
+    ],
+)
+def test_what_to_do_when_opinions_differ_leaves_nothing_open(language: Language, text: str) -> None:
+    assert "question" not in kinds(language, (1, text))
+
+
+def typed(*texts: str, owner: str | None = None, first: int = 1) -> LedgerView:
+    """Actions typed as marks in the messages 1001, 1002 ..."""
+    return fold(
+        [
+            Entry(42, n, EntryKind.ACTION, text, Origin.MARK, START, message_id=1000 + n, owner=owner)
+            for n, text in enumerate(texts, start=first)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "action", "takes", "name"),
+    [
+        ("ja", "宿題：会場を3月3日までに予約する", "私がやります", "田中"),
+        ("ja", "宿題：会場を予約する", "はい、では引き受けます！", "田中"),
+        ("en", "TODO: book the venue by March 3", "I'll take it", "Ben"),
+        ("en", "TODO: book the venue", "Sure, I'll do it!", "Ben"),
+    ],
+)
+class TestSomebodyTakesIt:
+    def test_the_action_just_named_is_theirs(
+        self, language: Language, action: str, takes: str, name: str
+    ) -> None:
+        text = action.split("：")[-1].removeprefix("TODO: ")
+        ledger = typed(text)
+        (entry,) = found(language, (0, action), (1, takes), ledger=ledger)
+        assert (entry.kind, entry.refers_to, entry.owner, entry.quote) == ("revision", 1, name, takes)
+        claim = Claim(entry.kind, entry.text, entry.quote, entry.owner, refers_to=entry.refers_to)
+        said = messages(language, (0, action), (1, takes))
+        grounded = ground(claim, said, PEOPLE[language], cursor=0, view=ledger, language=language)
+        assert isinstance(grounded, NewEntry)
+        assert (grounded.origin, grounded.owner) == (Origin.MODEL, name)
+        held = fold([*ledger.entries, replace(ledger.entries[0], **revised(grounded))])
+        assert [(a.text, a.owner) for a in held.actions] == [(text, name)]
+
+    def test_not_one_of_two(self, language: Language, action: str, takes: str, name: str) -> None:
+        ledger = typed("X", "Y")
+        assert not revisions(found(language, (0, action), (0, action), (1, takes), ledger=ledger))
+
+    def test_not_one_that_has_an_owner(self, language: Language, action: str, takes: str, name: str) -> None:
+        assert not revisions(found(language, (0, action), (1, takes), ledger=typed("X", owner="Z")))
+
+    def test_not_one_from_long_before(self, language: Language, action: str, takes: str, name: str) -> None:
+        talk = [(2, "…")] * 3
+        assert not revisions(found(language, (0, action), *talk, (1, takes), ledger=typed("X")))
+
+    def test_not_twice(self, language: Language, action: str, takes: str, name: str) -> None:
+        entries = found(language, (0, action), (1, takes), (2, takes), ledger=typed("X"))
+        assert [e.owner for e in revisions(entries)] == [name]
+
+    def test_not_by_words_that_hold_more(
+        self, language: Language, action: str, takes: str, name: str
+    ) -> None:
+        more = {"ja": "文面は私がやります", "en": "I'll take it to the board tomorrow"}[language]
+        asked = {"ja": "私がやりますか？", "en": "I'll take it?"}[language]
+        for text in (more, asked):
+            assert not revisions(found(language, (0, action), (1, text), ledger=typed("X")))
+
+
+def revisions(entries: list[EntryOut]) -> list[EntryOut]:
+    return [e for e in entries if e.kind == "revision"]
+
+
+def revised(entry: NewEntry) -> dict[str, object]:
+    return {
+        "number": 2,
+        "kind": entry.kind,
+        "text": entry.text,
+        "origin": entry.origin,
+        "message_id": entry.message_id,
+        "owner": entry.owner,
+        "refers_to": entry.refers_to,
+    }
 
 
 @pytest.mark.parametrize("text", ["予算は次回決めましょうか？", "Is the budget still open?"])
