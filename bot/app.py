@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from bot.assistant.service import Assistant
 from bot.clock import Clock, Now, just_wait
 from bot.errors import ConfigError
 from bot.facilitation.core import Core, Limits, Watcher
@@ -57,6 +58,7 @@ class App:
     servers: Servers
     privacy: Privacy
     panels: Panels
+    assistant: Assistant
     supervisor: Supervisor
     models: dict[str, Model] = field(default_factory=dict)
 
@@ -182,6 +184,7 @@ def build(
         servers=Servers(core, settings.known_models),
         privacy=Privacy(core, rooms),
         panels=Panels(core, rooms, settings.language),
+        assistant=Assistant(core, settings.language),
         supervisor=Supervisor(clock),
         models=models,
     )

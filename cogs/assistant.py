@@ -1,4 +1,4 @@
-"""`/ask`: a question to the assistant, answered to the person who asked."""
+"""`/ask`: a question to the record, answered to the person who asked, from what that person can read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from discord.ext import commands
 from bot.meeting.model import Persona
 from cogs._commands import add_command
 from cogs._render import answer, defer, person, place
+from cogs._rights import readable_channels
 from cogs._stage import name_line
 
 if TYPE_CHECKING:
@@ -27,9 +28,8 @@ class Assistant(commands.Cog):
     ) -> None:
         await defer(interaction)
         where, by = place(interaction), person(interaction)
-        text = await self.bot.app.meetings.ask(where, by, question, interaction.id)
-        language = await self.bot.app.meetings.language_of(where)  # the answer's own
-        await answer(interaction, f"{name_line(Persona.ASSISTANT, language)}\n{text}")
+        told = await self.bot.app.assistant.ask(where, by, question, readable_channels(interaction))
+        await answer(interaction, f"{name_line(Persona.ASSISTANT, told.language)}\n{told.text}")
 
 
 async def setup(bot: KetsugiBot) -> None:

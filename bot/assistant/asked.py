@@ -22,8 +22,8 @@ _CALL = re.compile(r"[@＠]\s*(?:ai\s*)?(?:アシスタント|assistant|ketsugi)
 _GENERIC = re.compile(
     r"事項|一覧|リスト|全部|全て|すべて|今日|本日|今回|前回|先週|この|その|会議|打ち合わせ|ミーティング|定例|現時点|現在|今|時点"
     r"|内容|状況|見せ|教え|出し|ください|お願い|誰|残って|残り|こと|事"
-    r"|\b(?:list|all|today|last|previous|this|meeting|meetings|session|so far|now|current|currently|show|give|me|us|open"
-    r"|items?|summary|recap|anything|everything|were|made|what|left|still|remaining|until)\b",
+    r"|\b(?:list|all|today|last|previous|this|meeting|meetings|session|so far|now|current|currently|show|give"
+    r"|me|us|open|items?|summary|recap|anything|everything|were|made|what|left|still|remaining|until)\b",
     re.I,
 )
 

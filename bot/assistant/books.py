@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -12,7 +12,7 @@ from bot.facilitation.display import message_link
 from bot.meeting import ledger as folding
 from bot.meeting.citing import Passage
 from bot.meeting.display import one_line
-from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Message
+from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Message, OwnPost
 from bot.meeting.retrieving import Query
 from bot.phrases import t
 from bot.stage import Place
@@ -22,6 +22,7 @@ from bot.store.engine import Connection
 
 MEETINGS = 40  # whose ledgers are read for one question, those with the best hits
 AROUND = 2  # messages after one that asks, which may hold its answer
+NEWEST = 300  # messages of the meeting under way that are looked at without the index
 MOST_HITS, MOST_OWN_HITS = 150, 40
 _SHOWN = frozenset(
     {
@@ -159,6 +160,40 @@ async def open_books(
     return list(shelf.books.values())
 
 
+def own_book(
+    meeting: Meeting,
+    view: LedgerView,
+    history: Sequence[Message | OwnPost],
+    unheard: Collection[int],
+    wanted: Reach,
+    now: datetime,
+) -> Book:
+    """The meeting under way, from what its room knows: all its entries and its newest messages."""
+    kept = _kept(view)
+    said = [m for m in history if isinstance(m, Message)][-NEWEST:]
+    return Book(
+        meeting,
+        kept,
+        own=True,
+        numbers={i.original.number for i in kept.items},
+        messages=[m for m in said if m.author_id not in unheard and _tells(m)],
+        listed=frozenset(i.original.number for i in kept.items if i.kind in wanted.kinds and i.live),
+        board=board_of(meeting, meeting.language, now),
+        language=meeting.language,
+    )
+
+
+def _kept(view: LedgerView) -> LedgerView:
+    """Without what is no entry of its own, and without what was erased."""
+    kept = (i for i in view.items if i.kind in _SHOWN and i.text.strip() and not i.entry.redacted)
+    return replace(view, items=tuple(kept))
+
+
+def _tells(message: Message) -> bool:
+    """Messages that ask the assistant something are no record of anything."""
+    return bool(message.text.strip()) and message.deleted_at is None and not addresses_assistant(message)
+
+
 class _Shelf:
     """The books of one question, opened as they are needed."""
 
@@ -172,10 +207,7 @@ class _Shelf:
             if meeting is None or not self._wanted.holds(meeting):
                 return None
             view = folding.fold(await ledger.everything(self._c, meeting_id))
-            kept = tuple(
-                i for i in view.items if i.kind in _SHOWN and i.text.strip() and not i.entry.redacted
-            )
-            self.books[meeting_id] = Book(meeting, replace(view, items=kept), language=self._language)
+            self.books[meeting_id] = Book(meeting, _kept(view), language=self._language)
         return self.books[meeting_id]
 
     async def sort_in(self, hits: Sequence[index.Hit]) -> None:
@@ -197,11 +229,7 @@ class _Shelf:
         out = await transcript.opted_out_of(
             self._c, self._wanted.guild_id, {m.author_id for m in found.values()}
         )
-        book.messages += [
-            m
-            for m in found.values()
-            if m.author_id not in out and m.text.strip() and not addresses_assistant(m)
-        ]
+        book.messages += [m for m in found.values() if m.author_id not in out and _tells(m)]
 
     async def _minutes(self, book: Book, refs: Sequence[int]) -> None:
         if not refs:

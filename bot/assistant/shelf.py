@@ -13,22 +13,24 @@ from functools import partial
 
 from bot import phrases
 from bot.assistant import asked
-from bot.assistant.books import Book, Reach, open_books
+from bot.assistant.books import Reach, open_books, own_book, read_again
 from bot.errors import StageError
 from bot.facilitation.core import Core
+from bot.facilitation.room import Room
+from bot.facilitation.thinking import Material
 from bot.guard.lexicons import synonyms
 from bot.meeting import quoting, retrieving
 from bot.meeting.citing import Passage
-from bot.meeting.model import Language
+from bot.meeting.model import EntryKind, Language
 from bot.meeting.names import people
 from bot.meeting.retrieving import Query
 from bot.stage import Place
 from bot.store import passages as index
-from bot.store.engine import Connection
 from bot.supervision import log_failure
 
 MOST = 10  # passages that one answer may rest on
 UNITS = 60  # of filling the index before one question: about 24,000 messages; the rest before the next one
+ASIDES = 4
 LISTED = 14  # entries where a whole kind is asked for
 
 
@@ -38,6 +40,19 @@ class Reader:
 
     user_id: int
     channels: Mapping[int, Collection[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    here: Place | None
+    without: frozenset[int]
+    kinds: tuple[EntryKind, ...]
+    language: Language
+    now: datetime
+
+    def reach(self, guild_id: int, channels: frozenset[int]) -> Reach:
+        here = self.here if self.here is not None and self.here.guild_id == guild_id else None
+        return Reach(guild_id, channels, here, self.without, self.kinds)
 
 
 class Shelf:
@@ -62,18 +77,45 @@ class Shelf:
         `without`: messages to leave out (the question itself).
         """
         query = retrieving.read(question, synonyms())
-        here = room_place or here
         reach = {room_place.guild_id: await self._public(room_place)} if room_place else reader.channels
-        kinds = asked.kinds(question)
+        wanted = _Wanted(room_place or here, frozenset(without), asked.kinds(question), language, now)
+        return _best(await self._gather(reach, query, wanted), query)
+
+    async def for_room(
+        self,
+        room: Room,
+        stuff: Material,
+        question: str,
+        *,
+        now: datetime,
+        without: Collection[int] = (),
+        also: tuple[EntryKind, ...] = (),
+    ) -> tuple[Passage, ...]:
+        """What an answer in a meeting may rest on: its own ledger and messages as they are known at this
+        moment, and what everyone in its channel may read of others.
+
+        `also`: kinds of entries of the meeting that come along whatever was asked.
+        """
+        meeting = room.meeting
+        query = retrieving.read(question, synonyms())
+        wanted = _Wanted(room.place, frozenset(without), asked.kinds(question), meeting.language, now)
+        mine = wanted.reach(meeting.guild_id, frozenset({meeting.channel_id}))
+        own = own_book(meeting, room.view, stuff.history, stuff.unheard, mine, now)
+        found = own.passages(mine)
+        if self._core.has_stage:  # an evaluation has neither other meetings nor a place to ask about them
+            found += await self._gather({meeting.guild_id: await self._public(room.place)}, query, wanted)
+        return _best(found, query, also)
+
+    async def _gather(
+        self, reach: Mapping[int, Collection[int]], query: Query, wanted: _Wanted
+    ) -> list[Passage]:
         found: list[Passage] = []
         for guild_id, channels in reach.items():
             await self._fill(guild_id)
-            place = here if here is not None and here.guild_id == guild_id else None
-            wanted = Reach(guild_id, frozenset(channels), place, frozenset(without), kinds)
-            work = partial(open_books, wanted=wanted, query=query, language=language, now=now)
-            books = await self._core.db.unit(work)
-            found += _from(books, wanted)
-        return _best(found, query)
+            mine = wanted.reach(guild_id, frozenset(channels))
+            work = partial(open_books, wanted=mine, query=query, language=wanted.language, now=wanted.now)
+            found += [p for book in await self._core.db.unit(work) for p in book.passages(mine)]
+        return found
 
     async def still(self, found: Sequence[Passage], reader: Reader, room_place: Place | None = None) -> bool:
         """Whether every passage still reads as it did: nothing was erased or changed while a model wrote."""
@@ -81,11 +123,7 @@ class Shelf:
         for guild_id in {p.guild_id for p in found}:
             mine = [p for p in found if p.guild_id == guild_id]
             wanted = Reach(guild_id, frozenset(reach.get(guild_id, ())), None)
-
-            async def work(c: Connection, mine: list[Passage] = mine, wanted: Reach = wanted) -> bool:
-                return await unchanged(c, mine, wanted)
-
-            if not await self._core.db.unit(work):
+            if not _unchanged(mine, await self._core.db.unit(partial(read_again, found=mine, wanted=wanted))):
                 return False
         return True
 
@@ -108,20 +146,13 @@ class Shelf:
         return frozenset(open_to_all)
 
 
-async def unchanged(c: Connection, found: Sequence[Passage], wanted: Reach) -> bool:
-    from bot.assistant.books import read_again
-
-    now_there = await read_again(c, found, wanted)
+def _unchanged(found: Sequence[Passage], now_there: Mapping[tuple[int, str, int], str]) -> bool:
     return all(now_there.get((p.meeting_id, p.kind, p.ref)) == p.text for p in found if p.ref >= 0)
 
 
-def _from(books: Sequence[Book], wanted: Reach) -> list[Passage]:
-    return [p for book in books for p in book.passages(wanted)]
-
-
-def _best(found: Sequence[Passage], query: Query) -> tuple[Passage, ...]:
+def _best(found: Sequence[Passage], query: Query, also: tuple[EntryKind, ...] = ()) -> tuple[Passage, ...]:
     """The best in order, numbered. What is listed because its whole kind was asked for stays in front."""
-    listed = [p for p in found if p.score >= 1.0][-LISTED:]
+    listed = _once([p for p in found if p.score >= 1.0])[-LISTED:]
     others = [p for p in found if p.score < 1.0]
     scores = retrieving.score(query, [p.held for p in others])
     scored = [replace(p, score=s) for p, s in zip(others, scores, strict=True)]
@@ -136,7 +167,13 @@ def _best(found: Sequence[Passage], query: Query) -> tuple[Passage, ...]:
         if not _repeats(p, chosen):
             chosen.append(p)
     chosen += [q for p in chosen for q in _instead_of(p, scored, chosen)]
+    asides = [p for p in scored if p.own and p.entry_kind in also and p.status == "open"]
+    chosen += [p for p in _once(asides) if not _repeats(p, chosen)][-ASIDES:]
     return tuple(replace(p, cite=str(n)) for n, p in enumerate(chosen, start=1))
+
+
+def _once(found: Sequence[Passage]) -> list[Passage]:
+    return list({(p.meeting_id, p.kind, p.ref): p for p in found}.values())
 
 
 def _rank(p: Passage, query: Query) -> int:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from bot.assistant import answers
 from bot.errors import BadInput, NoMeeting
 from bot.facilitation import intake, pointing, recording
 from bot.facilitation.core import Change, Core, books
 from bot.facilitation.delivery import deliver, put_post, put_reaction
 from bot.facilitation.requests import Person
 from bot.facilitation.room import Room
-from bot.facilitation.thinking import material
-from bot.facilitation.thinking import record as record_thought
 from bot.meeting import dates, marks, owners
 from bot.meeting.model import Entry, EntryKind, Item, MeetingState, Message, NewEntry, Origin
 from bot.meeting.text import strip_invisible
@@ -302,7 +299,7 @@ async def confirm(core: Core, room: Room, number: int | None, by: Person, intera
     waiting = [i for i in room.view.items if i.live and i.status == "unconfirmed"]
     if number is not None:
         item = _item(room, number)
-        if item.kind is not EntryKind.PROPOSAL and item.status != "unconfirmed":
+        if item.kind is not EntryKind.PROPOSAL and not item.waits:
             raise BadInput("error.confirmed_already", number=number)
         waiting = [item]
     if not waiting:
@@ -323,17 +320,3 @@ async def confirm(core: Core, room: Room, number: int | None, by: Person, intera
             for i in waiting
         ],
     )
-
-
-async def ask(core: Core, room: Room, by: Person, question: str, interaction_id: int) -> str:
-    """`/ask`: answered from this meeting's record, to the asker alone."""
-    await core.db.unit(lambda c: _recordable(c, room.meeting.guild_id, by.id))
-    asked = Message(room.id, interaction_id, by.id, by.name, _words(question), core.clock.now())
-    thought = await answers.answer(core, room, await material(core, room), asked)
-    text, _ = thought.final(core)
-
-    async def work(c: Connection) -> Change:
-        return await record_thought(c, room, thought)
-
-    await core.commit(room, work)
-    return text or answers.standing(room.view, room.meeting.language)

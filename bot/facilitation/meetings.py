@@ -28,9 +28,9 @@ from bot.facilitation.core import Core
 from bot.facilitation.delivery import RETRY, deliver
 from bot.facilitation.requests import AgendaShown, Person, StartRequest, Status
 from bot.facilitation.room import GAP_HOLDS, Room
-from bot.meeting.model import Entry, EntryKind, Language, LedgerView, Meeting, MeetingState, Message
+from bot.meeting.model import Entry, EntryKind, Language, LedgerView, Meeting, MeetingState
 from bot.stage import Place, Refused, Seen
-from bot.store import meetings, outbox, servers, transcript
+from bot.store import meetings, outbox, servers
 from bot.store.engine import Connection
 from bot.supervision import log_failure
 
@@ -298,9 +298,6 @@ class Meetings:
             return room.meeting.language
         settings = await self._core.db.unit(lambda c: servers.get(c, place.guild_id))
         return settings.language or self._default_language
-
-    async def ask(self, place: Place, by: Person, question: str, interaction_id: int) -> str:
-        return await corrections.ask(self._core, self._open(place), by, question, interaction_id)
 
     # ------------------------------------------------------------------ lives of the process
 

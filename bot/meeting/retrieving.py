@@ -45,9 +45,10 @@ _ASKING = re.compile(
     r"|(?:会議|話し合い|議論|定例|打ち合わせ)で(?:は|の)?|でき(?:ます|る)|(?:して|なって|れて)(?:い(?:ます|る)|ました)|ください|[?？。、！!「」]"
 )
 WHEN = re.compile(
-    r"いつ|何日|何月|何時|何曜|期限|締め?切り?|納期|日程|日付|\bwhen\b|\bwhat (?:day|date|time)\b|\bwhich (?:day|date)\b|\bdeadline\b"
-    r"|\bdue\b|\bhow soon\b", re.I,
-)  # fmt: skip
+    r"いつ|何日|何月|何時|何曜|期限|締め?切り?|納期|日程|日付|\bwhen\b|\b(?:what|which) (?:day|date|time)\b"
+    r"|\bdeadline\b|\bdue\b|\bhow soon\b",
+    re.I,
+)
 WHO = re.compile(
     r"誰|だれ|どなた|担当(?:者)?は|責任者は|\bwho(?:se|m)?\b|\bwhich person\b|\bin charge\b", re.I
 )

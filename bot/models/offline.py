@@ -11,9 +11,11 @@ import hashlib
 
 from pydantic import BaseModel
 
-from bot.meeting import replies
+from bot.guard.lexicons import synonyms
+from bot.meeting import quoting, replies
 from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, Item, Message, Phase, Route, Scene
+from bot.meeting.retrieving import read
 from bot.meeting.text import fold
 from bot.models import offline_record as record
 from bot.models.base import Draft, Out, ProviderError, Request, Usage
@@ -150,7 +152,7 @@ def _reply(scene: Scene, entries: list[EntryOut], wish: bool) -> str:
 def _alone(scene: Scene) -> bool:
     people = {line.author_id for line in scene.history if isinstance(line, Message)}
     people |= {m.author_id for m in scene.unread} | {s.user_id for s in scene.speakers if s.messages}
-    return len(people) == 1 and bool(scene.unread)
+    return len(people) == 1 and bool(scene.unread) and min(people) > 0  # panelists have ids below
 
 
 def _missing(scene: Scene, entries: list[EntryOut]) -> str | None:
@@ -181,8 +183,14 @@ def _asks_for(text: str, what: str) -> bool:
 
 
 def _answer(scene: Scene, question: str) -> AnswerOut:
-    """From the ledger: whole kinds where a kind is asked for, else the entries that share the question's
-    words."""
+    """From the passages that were found, where any were looked for. Else from the ledger: whole kinds where a
+    kind is asked for, or the entries that share the question's words."""
+    language = scene.meeting.language
+    if scene.passages:
+        told, cited = quoting.quoted(
+            scene.passages, read(question, synonyms()), lambda k, **v: t(k, language, **v)
+        )
+        return AnswerOut(response=told, cites=list(cited))
     view = scene.ledger
     wanted: list[Item] = []
     if _asks_for(question, "summary"):
