@@ -268,5 +268,6 @@ async def _render_again(c: Connection, meeting_id: int, old: dict[str, Any], use
         Attendee(**person).model_dump() for person in old["attendance"] if person["user_id"] != str(user_id)
     ]
     fresh["meeting"]["ended_at"] = old["meeting"]["ended_at"]
+    fresh["panel"] = old.get("panel")
     text = render(fresh, meeting.language, partial(_say, meeting.language))
     await minutes.replace_erased(c, meeting_id, json.dumps(fresh, ensure_ascii=False), text, stored.digest)

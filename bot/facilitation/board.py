@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
 
-from bot.facilitation.display import count_votes, decision_line, display, sections, stamp
+from bot.facilitation.display import count_votes, decision_line, display, numbered, sections, stamp
 from bot.meeting import agenda
 from bot.meeting.agenda import AgendaItem, Current
 from bot.meeting.display import brief, task, units
@@ -35,6 +35,7 @@ def kickoff(
     model_name: str,
     carried: Mapping[int, str] = NOTHING,
     ledger_days: int | None = None,
+    panel: Sequence[str] = (),
 ) -> Outgoing:
     """The board as it is first posted (and pinned): nobody has spoken yet.
 
@@ -51,6 +52,7 @@ def kickoff(
         model_name=model_name,
         carried=carried,
         ledger_days=ledger_days,
+        panel=panel,
     )
 
 
@@ -70,11 +72,17 @@ def board(
     carried: Mapping[int, str] = NOTHING,
     joined: int = 0,
     ledger_days: int | None = None,
+    panel: Sequence[str] = (),
 ) -> Outgoing:
     """The board as of `now`. `state_note` is one line in the room's language (progress of the minutes, say);
     `minutes_link` is where the minutes stand once they are out. `carried` links entries that came over from the
-    last meeting to where they were said; `joined` people take part and have not spoken."""
-    top = [*_state(meeting, now, language, minutes_link), *_notes(language, degraded, limited, state_note)]
+    last meeting to where they were said; `joined` people take part and have not spoken. `panel`: lines about
+    AI participants, ready to be shown."""
+    top = [
+        *_state(meeting, now, language, minutes_link),
+        *panel,
+        *_notes(language, degraded, limited, state_note),
+    ]
     head = "\n".join(top)
     body = sections(
         _lists(meeting, view, speakers, language, now, carried, joined),
@@ -163,7 +171,7 @@ def _lists(
     decisions = [decision_line(item, view, language, LINE) for item in view.decisions]
     proposals = [_proposal(item, language) for item in view.open_proposals]
     questions = [
-        f"**#{item.number}** {brief(item.text, LINE)}{_carried(item, carried, language)}"
+        f"{numbered(item)} {brief(item.text, LINE)}{_carried(item, carried, language)}"
         for item in view.open_questions
     ]
     day = meeting.started_at.date()
@@ -217,7 +225,7 @@ def _carried(item: Item, carried: Mapping[int, str], language: Language) -> str:
 def _proposal(item: Item, language: Language) -> str:
     favour, neutral, against = count_votes(item.votes)
     votes = t("board.votes", language, favour=favour, neutral=neutral, against=against)
-    return f"**#{item.number}** {brief(item.text, LINE)} {votes}"
+    return f"{numbered(item)} {brief(item.text, LINE)} {votes}"
 
 
 def _action(item: Item, language: Language, near: date) -> str:
@@ -226,7 +234,7 @@ def _action(item: Item, language: Language, near: date) -> str:
     due = t("board.due", language, due=display(short_day(item.due, language, near))) if item.due else ""
     if item.status == "done":
         due += t("board.done", language)
-    return f"**#{item.number}** {brief(task(item.text, item.owner), LINE)} {owner}{due}"
+    return f"{numbered(item)} {brief(task(item.text, item.owner), LINE)} {owner}{due}"
 
 
 def _talk(speakers: Sequence[Speaker], language: Language, joined: int) -> list[str]:

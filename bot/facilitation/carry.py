@@ -47,7 +47,7 @@ async def entries(c: Connection, guild_id: int, channel_id: int) -> list[NewEntr
             kind=item.kind,
             text=item.text,
             source_key=source_key(last.id, item.number),
-            origin=Origin.START,
+            origin=Origin.PANEL if item.panels else Origin.START,  # what no person stands for stays so
             author_id=item.original.author_id,
             author_name=item.original.author_name,
             quote=item.entry.quote,

@@ -9,7 +9,16 @@ from bot.meeting.display import brief, display, fit, share_out, units
 from bot.meeting.model import Item, Language, LedgerView, Vote
 from bot.phrases import t
 
-__all__ = ["count_votes", "decision_line", "display", "message_link", "numbers", "sections", "stamp"]
+__all__ = [
+    "count_votes",
+    "decision_line",
+    "display",
+    "message_link",
+    "numbered",
+    "numbers",
+    "sections",
+    "stamp",
+]
 
 
 def stamp(moment: datetime, style: str = "t") -> str:
@@ -25,6 +34,11 @@ def numbers(found: Sequence[int], language: Language) -> str:
     return t("board.joiner", language).join(f"#{number}" for number in found)
 
 
+def numbered(item: Item) -> str:
+    """The item's number, and 🤖 where AI participants made it and no person stands for it yet."""
+    return f"**#{item.number}** 🤖" if item.panels else f"**#{item.number}**"
+
+
 def count_votes(votes: Sequence[Vote]) -> tuple[int, int, int]:
     """Votes in favour, neither, against."""
     values = [vote.value for vote in votes]
@@ -33,7 +47,7 @@ def count_votes(votes: Sequence[Vote]) -> tuple[int, int, int]:
 
 def decision_line(item: Item, view: LedgerView, language: Language, limit: int) -> str:
     """One decision with all a reader must know of it: against, confirmed or not, objections, conflicts."""
-    parts = [f"**#{item.number}**"]
+    parts = [numbered(item)]
     if item.entry.value is not None and item.entry.value < 0:
         parts.append(t("board.against", language))
     parts.append(brief(item.text, limit))

@@ -204,7 +204,7 @@ def _from_reaction(room: Room, message_id: int, person: Person, emoji: str) -> l
         value: float | None = None
         if item.kind is EntryKind.PROPOSAL and emoji in VOTES:
             kind, value = EntryKind.VOTE, VOTES[emoji]
-        elif emoji == CONFIRM and item.status == "unconfirmed":
+        elif emoji == CONFIRM and item.waits and item.kind is not EntryKind.PROPOSAL:
             kind = EntryKind.CONFIRMATION
         elif emoji == OBJECT and item.kind is not EntryKind.TOPIC:
             kind = EntryKind.OBJECTION

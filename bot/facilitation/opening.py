@@ -18,6 +18,7 @@ from bot.meeting.agenda import AgendaItem, parse
 from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, EntryKind, Language, Meeting, NewEntry, Origin, Persona, Route
 from bot.meeting.text import strip_invisible
+from bot.panel import bill
 from bot.stage import Outgoing
 from bot.store import ledger, meetings, panels, transcript
 from bot.store.engine import Connection
@@ -110,6 +111,7 @@ async def create(core: Core, request: StartRequest, language: Language, timezone
             core.models_shown(guild, language),
             await carry.links(c, meeting, entries),
             settings.ledger_days,
+            bill.announcement(request.panel, language),
         )
         await put_post(c, fresh, KEY_KICKOFF, post, now=now, route=None)
         return meeting, True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from bot.facilitation.display import decision_line, sections, stamp
+from bot.facilitation.display import decision_line, numbered, sections, stamp
 from bot.meeting.display import brief, shorten, units, visible
 from bot.meeting.model import Language, LedgerView, Meeting, Persona
 from bot.phrases import t
@@ -46,9 +46,9 @@ def _lead(lead: str | None) -> str:
 
 def _body(view: LedgerView, language: Language, budget: int) -> str:
     decisions = [decision_line(item, view, language, LINE) for item in view.decisions]
-    questions = [f"**#{item.number}** {brief(item.text, LINE)}" for item in view.open_questions]
+    questions = [f"{numbered(item)} {brief(item.text, LINE)}" for item in view.open_questions]
     ownerless = [
-        f"**#{item.number}** {brief(item.text, LINE)}"
+        f"{numbered(item)} {brief(item.text, LINE)}"
         for item in view.actions
         if not item.owner and item.status != "done"
     ]

@@ -95,7 +95,7 @@ def _days(room: Room, carried_on: frozenset[int]) -> dict[date, list[Item]]:
     """Unfinished actions by the day they are due; those that a later meeting took over are that one's."""
     found: dict[date, list[Item]] = {}
     for item in room.view.actions:
-        if item.status != "live" or item.number in carried_on or not item.due:
+        if item.status != "live" or item.panels or item.number in carried_on or not item.due:
             continue
         try:
             day = date.fromisoformat(item.due)

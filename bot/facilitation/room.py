@@ -88,7 +88,8 @@ class Room:
     memo: ConflictMemo = field(default_factory=ConflictMemo)
     panel: Panel | None = None
     panel_turns: list[order.Turn] = field(default_factory=list)
-    panel_cost: float = 0.0  # US dollars, as last counted
+    panel_cost: float = 0.0  # US dollars, as last counted, and the same as the board says it
+    panel_bill: str = ""
     people_at: datetime | None = None  # when a person last wrote; `last_human_at` counts panelists too
 
     @property

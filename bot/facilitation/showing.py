@@ -10,6 +10,7 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import KEY_MINUTES, Room
 from bot.meeting.model import Meeting, MeetingState
+from bot.panel import bill
 from bot.stage import Busy, Outgoing, Refused
 from bot.store import outbox
 from bot.store.engine import Connection
@@ -65,6 +66,7 @@ async def board_now(core: Core, room: Room, now: datetime, meeting: Meeting | No
         ledger_days=core.policy.settings(meeting.guild_id).ledger_days,
         model_name=core.models_shown(meeting.guild_id, meeting.language),
         limited=bool(core.policy.reached(meeting.guild_id)),
+        panel=bill.board_lines(room),
     )
 
 

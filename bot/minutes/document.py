@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bot.meeting.display import visible
-from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Meeting, Origin, Speaker
+from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Meeting, Origin, Speaker, is_panelist
 from bot.meeting.text import fold
 from bot.minutes.schema import (
     Action,
@@ -25,6 +25,7 @@ from bot.minutes.schema import (
     MeetingPart,
     MinutesDocument,
     Old,
+    PanelPart,
     Proposal,
     Question,
     Row,
@@ -76,11 +77,14 @@ def document(
     *,
     ended_at: datetime | None = None,
     carried: Mapping[int, str] = NOTHING,
+    panel: PanelPart | None = None,
+    standpoints: Mapping[int, str] = NOTHING,
 ) -> dict[str, Any]:
     """The minutes as plain JSON data, in the shape of `bot.minutes.schema.MinutesDocument`.
 
     `carried` links entries that came over from an earlier meeting, by their first number, to where they were said.
     `source_link` turns a message id into a URL. `ended_at` is for drafts, made before `closed_at` is known.
+    `standpoints` of AI participants by their user id.
     """
     make = _Maker(view, source_link, carried)
     questions = [make.question(item) for item in view.of(EntryKind.QUESTION)]
@@ -100,7 +104,8 @@ def document(
         notes=[Live(**make.live(item)) for item in view.of(EntryKind.NOTE)],
         replaced=make.replaced(),
         withdrawn=[make.old(i.entry, i, None) for i in view.items if i.status == "retracted"],
-        attendance=_attendance(speakers),
+        attendance=_attendance(speakers, standpoints),
+        panel=panel,
         made=Made(**{**asdict(made), "models": list(made.models)}),
         ledger=[Row(**row) for row in ledger_rows(view)],
     )
@@ -215,7 +220,7 @@ def _agenda(meeting: Meeting, view: LedgerView, prose: MinutesProse | None) -> l
     ]
 
 
-def _attendance(speakers: Sequence[Speaker]) -> list[Attendee]:
+def _attendance(speakers: Sequence[Speaker], standpoints: Mapping[int, str]) -> list[Attendee]:
     total = sum(person.characters for person in speakers) or 1
     return [
         Attendee(
@@ -224,6 +229,8 @@ def _attendance(speakers: Sequence[Speaker]) -> list[Attendee]:
             messages=person.messages,
             characters=person.characters,
             share=round(person.characters / total, 4),
+            panel=is_panelist(person.user_id),
+            standpoint=standpoints.get(person.user_id),
         )
         for person in speakers
     ]
@@ -281,7 +288,12 @@ class _Maker:
         return Action(**self.live(item), owner=item.owner, due=item.due)
 
     def proposal(self, item: Item) -> Proposal:
-        votes = [VotePart(who=vote.voter_name, value=vote.value, words=vote.words) for vote in item.votes]
+        votes = [
+            VotePart(
+                who=vote.voter_name, value=vote.value, words=vote.words, panel=is_panelist(vote.voter_id)
+            )
+            for vote in item.votes
+        ]
         return Proposal(**self.live(item), votes=votes)
 
     def old(self, entry: Entry, item: Item, replaced_by: int | None) -> Old:

@@ -35,6 +35,7 @@ from bot.minutes import rules as prose_rules
 from bot.minutes.message import minutes_outgoing
 from bot.minutes.render import render
 from bot.minutes.seal import SEAL, seal
+from bot.panel import bill
 from bot.prompts import builder
 from bot.prompts.outputs import MinutesOut
 from bot.store import generations, ledger, meetings, minutes, transcript
@@ -220,6 +221,8 @@ async def _freeze(core: Core, room: Room, written: Written) -> None:
             partial(link, meeting.guild_id, meeting.channel_id),
             ended_at=now,
             carried=room.carried,
+            panel=await bill.panel_part(c, room),
+            standpoints=bill.standpoints(room),
         )
         text = render(document, language, say)
         stored = json.dumps(document, ensure_ascii=False)
@@ -260,7 +263,8 @@ async def attendees(c: Connection, room: Room) -> tuple[Speaker, ...]:
     spoke = await transcript.speakers(c, room.id)
     known = {person.user_id for person in spoke}
     joined = await transcript.joined(c, room.id, room.board_ids)
-    return (*spoke, *(Speaker(user, name) for user, name in joined.items() if user not in known))
+    silent = {**joined, **bill.names(room)}
+    return (*spoke, *(Speaker(user, name) for user, name in silent.items() if user not in known))
 
 
 async def _how(c: Connection, room: Room, omitted: str | None, digest: str) -> documents.How:

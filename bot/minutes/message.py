@@ -105,6 +105,8 @@ def _line(part: Part, say: Say, tail: Callable[[Part], str], links: bool) -> str
     number = f"**#{part['number']}**"
     if links and part["link"]:
         number = f"[**#{part['number']}**]({part['link']})"
+    if part["origin"] == "panel":
+        number = f"{number} 🤖"
     whole = task(one_line(part["text"]), part.get("owner"))
     note = f" {say('minutes_post.shortened', file=FILE)}" if len(whole) > LINE else ""
     return " ".join(piece for piece in (number, brief(whole, LINE) + note, tail(part)) if piece)

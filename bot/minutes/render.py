@@ -21,6 +21,8 @@ Say = Callable[..., str]
 Part = Mapping[str, Any]
 NAME = 200  # characters of a name in the file; longer ones lose their middle, visibly
 TITLE = 2000
+FOUND = ("model", "panel")  # origins that no person stands for until one confirms
+ENDED = ("turns", "agreed", "cost", "stopped", "limits", "provider")
 OMITTED = ("offline", "guard", "provider", "deadline", "erased")
 _PROSE = re.compile(r"[<`\[\]]|^[ \t]*(?:#{1,6}(?=\s)|>|~{3}|=+[ \t]*$|-{2,}[ \t]*$)", re.MULTILINE)
 
@@ -115,7 +117,9 @@ class _Writer:
         said = [self.who(part), self.when(part["at"])]
         if part["link"]:
             said.append(f"[{self.say('source')}]({part['link']})")
-        if "confirmed" in part or part.get("origin") == "model":
+        if part.get("origin") == "panel":
+            said.append(self.say("of_panel"))
+        if "confirmed" in part or part.get("origin") in FOUND:
             said.append(self.confirmed(part))
         return self.say("source_line", parts=self.say("separator").join(said))
 
@@ -130,7 +134,9 @@ class _Writer:
     def doubts(self, part: Part) -> Iterator[str]:
         """The verbatim words behind an entry that a model worded, objections, conflicts."""
         quote = one_line(part.get("quote", ""))
-        if part.get("origin") == "model" and quote and quote not in one_line(part["text"]):
+        text = one_line(part["text"])
+        marked = part.get("origin") == "panel" and text in quote  # a mark and the text behind it
+        if part.get("origin") in FOUND and quote and quote not in text and not marked:
             yield self.say("quote", quote=literal(quote))
         for said in part.get("objections", ()):
             yield self.say("objection", text=self.reply(said), who=self.who(said))
@@ -235,10 +241,12 @@ class _Writer:
         return self.say("share", messages=person["messages"], share=f"{100 * person['share']:.0f}")
 
     def attendance(self) -> list[str]:
-        return [
-            f"- {display(person['name'], NAME)}" + self.share(person)
-            for person in self.document["attendance"]
-        ]
+        lines: list[str] = []
+        for person in self.document["attendance"]:
+            lines.append(f"- {display(person['name'], NAME)}" + self.share(person))
+            if person.get("standpoint"):
+                lines.append(f"  - {self.say('standpoint', text=literal(one_line(person['standpoint'])))}")
+        return lines
 
     def made(self) -> list[str]:
         made = self.document["made"]
@@ -247,11 +255,26 @@ class _Writer:
         tokens = ("tokens_in", "tokens_cached", "tokens_out")
         digest = made["ledger_digest"] or "-"
         return [
+            *self.panel(),
             f"- {self.say('models', models=models) if models else self.say('no_model')}",
             f"- {self.say('counts', **{name: made[name] for name in counts})}",
             f"- {self.say('tokens', **{name: made[name] for name in tokens})}",
             f"- {self.say('ledger', entries=len(self.document['ledger']), digest=digest)}",
         ]
+
+    def panel(self) -> list[str]:
+        """Who discussed, how it ended and who pays: only where AI participants took part."""
+        panel = self.document.get("panel")
+        if panel is None:
+            return []
+        ended = panel["ended"] if panel["ended"] in ENDED else "people"
+        values = {name: panel[name] for name in ("turns", "turns_taken", "tokens_in", "tokens_out")}
+        models = self.say("separator").join(display(model, NAME) for model in panel["models"])
+        lines = [self.say("panel", ended=self.say(f"panel_{ended}"), **values)]
+        lines.append(self.say("panel_bill", models=models, cost=f"{panel['cost_usd']:.4f}", **values))
+        if panel["cost_cap_usd"] is not None:
+            lines.append(self.say("panel_cap", cap=f"{panel['cost_cap_usd']:g}"))
+        return [f"- {line}" for line in lines]
 
     # small things
 

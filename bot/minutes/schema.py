@@ -49,6 +49,7 @@ class Old(Wording):
 
 class VotePart(_Part):
     who: str
+    panel: bool = Field(default=False, description="of an AI participant")
     value: float = Field(description="-1 against .. 0 neither .. 1 in favour")
     words: str
 
@@ -60,7 +61,7 @@ class Live(Wording):
         description="number of the entry that began it; differs from `number` if revised"
     )
     quote: str = Field(description="verbatim words of the source message, empty if redacted or none")
-    origin: str = Field(description="start, mark, model, command, menu, button, reaction, edit")
+    origin: str = Field(description="start, mark, model, panel, command, menu, button, reaction, edit")
     status: str
     confirmed_by: list[str]
     conflicts_with: list[int] = Field(
@@ -104,6 +105,8 @@ class Attendee(_Part):
     messages: int
     characters: int
     share: float = Field(description="of all characters written, 0..1")
+    panel: bool = Field(default=False, description="an AI participant; user_id is no Discord id then")
+    standpoint: str | None = Field(default=None, description="what an AI participant was asked to stand for")
 
 
 class Made(_Part):
@@ -117,6 +120,20 @@ class Made(_Part):
     tokens_out: int
     ledger_digest: str = Field(description="hex SHA-256 of the chain's last entry")
     prose_omitted_reason: str | None
+
+
+class PanelPart(_Part):
+    """What a panel of AI participants was, and what it cost."""
+
+    turns: int = Field(description="the limit")
+    turns_taken: int
+    ended: str | None = Field(description="turns, agreed, cost, stopped, limits, provider; None = people ended it")
+    models: list[str] = Field(description="version as the provider returned it, else the name asked for")
+    tokens_in: int
+    tokens_cached: int
+    tokens_out: int
+    cost_usd: float = Field(description="of every generation of this meeting, minutes included")
+    cost_cap_usd: float | None
 
 
 class Row(_Part):
@@ -155,4 +172,5 @@ class MinutesDocument(_Part):
     withdrawn: list[Old] = Field(description="retracted entries, of every kind")
     attendance: list[Attendee]
     made: Made
+    panel: PanelPart | None = Field(default=None, description="only of a meeting held by AI participants")
     ledger: list[Row]

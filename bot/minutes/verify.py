@@ -47,7 +47,7 @@ _SECTIONS = (
 # What a later version may judge differently, or what was not yet known when the minutes were frozen.
 _JUDGED = frozenset({"carried_from", "conflicts_with", "ended_at", "redacted"})
 _NUMBERED = re.compile(r"#(\d+)")
-_BY_MESSAGE = frozenset({Origin.MARK, Origin.MODEL})
+_BY_MESSAGE = frozenset({Origin.MARK, Origin.MODEL, Origin.PANEL})
 
 
 @dataclass(frozen=True, slots=True)

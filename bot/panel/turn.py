@@ -26,7 +26,7 @@ from bot.meeting.model import (
     Persona,
     Route,
 )
-from bot.panel import cost, order
+from bot.panel import bill, order
 from bot.panel.order import Stop, Turn
 from bot.panel.roles import Panel
 from bot.panel.speech import PREFIX
@@ -55,7 +55,7 @@ async def step_panel(core: Core, room: Room) -> None:
 
 async def _count(core: Core, room: Room) -> None:
     used = await core.db.unit(lambda c: panels.usage(c, room.id))
-    room.panel_cost = cost.of(used).dollars
+    room.panel_cost, room.panel_bill = bill.of(used).dollars, bill.line(used, room.meeting.language)
 
 
 def _why_stop(core: Core, room: Room, panel: Panel, stuff: Material) -> Stop | None:
@@ -255,7 +255,7 @@ async def stop(core: Core, room: Room, reason: Stop) -> bool:
         turns=order.used(room.panel_turns),
         cap=f"{panel.cost_cap or 0:g}",
     )
-    text = f"{told}\n{cost.line(used, language)}"
+    text = f"{told}\n{bill.line(used, language)}"
 
     async def work(c: Connection) -> Change:
         ended = await panels.stop(c, room.id, reason, now)

@@ -57,6 +57,7 @@ async def erase_person(c: AsyncConnection, guild_id: int, user_id: int, now: dat
         await _from_transcript(c, meeting_id, user_id, now)
         await _from_meeting(c, meeting_id, user_id)
         await _from_posts(c, meeting_id, user_id, traces, now)
+        await _from_panel(c, meeting_id, traces, now)
         await archive.forget_own_words(c, meeting_id)
         table = schema.minutes
         emptied = await c.execute(
@@ -68,6 +69,23 @@ async def erase_person(c: AsyncConnection, guild_id: int, user_id: int, now: dat
     await search.reindex_erased(c, touched)
     c.info[ERASED] = True
     return ErasedPerson(tuple(touched), tuple(without_minutes))
+
+
+async def _from_panel(c: AsyncConnection, meeting_id: int, traces: _Traces, now: datetime) -> None:
+    """What AI participants said is the bot's own: where it repeats the person, words and entries on them go too."""
+    telling = traces.names | {x for x in traces.words if len(x) >= TELLING}
+    query = sa.select(_messages.c.message_id, _messages.c.text).where(
+        _messages.c.meeting_id == meeting_id, _messages.c.author_id < NOBODY
+    )
+    said = [row.message_id for row in await c.execute(query) if any(x in row.text for x in telling)]
+    for message_id in said:
+        same = sa.and_(_messages.c.meeting_id == meeting_id, _messages.c.message_id == message_id)
+        await c.execute(sa.update(_messages).where(same).values(text="", deleted_at=now))
+    entries = sa.select(_entries.c.number).where(
+        _entries.c.meeting_id == meeting_id, _entries.c.message_id.in_(said)
+    )
+    for number in list((await c.execute(entries)).scalars()) if said else ():
+        await ledger.redact_fields(c, meeting_id, number, ("text", "quote"))
 
 
 async def meetings_of(c: AsyncConnection, guild_id: int, user_id: int) -> list[int]:
