@@ -46,11 +46,12 @@ def rehearse(
     seed: Annotated[int, typer.Option(help="fixes everything random")] = 0,
     pace: Annotated[float | None, typer.Option(help="1 = real time, 60 = a minute a second")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="only the summary line")] = False,
+    panel: Annotated[Path | None, typer.Option(help="play a panel of AI participants from this file")] = None,
 ) -> None:
     """Play a whole meeting without Discord and without a key."""
     from bot.rehearsal.command import rehearse as go
 
-    raise typer.Exit(go(scenario, language, model, database, out, seed, pace, quiet))
+    raise typer.Exit(go(scenario, language, model, database, out, seed, pace, quiet, panel))
 
 
 @cli.command()

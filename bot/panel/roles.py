@@ -20,6 +20,7 @@ FEWEST, MOST = 2, 5
 NAME_CHARACTERS = 32
 STANDPOINT_CHARACTERS = 300
 TURNS_FEWEST, TURNS_USUAL, TURNS_MOST = 1, 12, 60
+SHORTEST, MINUTES_A_TURN = 15, 2
 COST_MOST = 1_000.0  # US dollars; more is a slip of the finger
 
 # Voices that are taken, and names that Discord refuses for webhooks (docs: webhook resource, "clyde", "discord").
@@ -62,6 +63,11 @@ def author_id(role: int) -> int:
 
 def role_of(author: int) -> int:
     return -author - 1
+
+
+def planned_minutes(turns: int) -> int:
+    """The planned length of a panel's meeting: a turn with the facilitator's reading takes half a minute."""
+    return max(SHORTEST, MINUTES_A_TURN * turns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,6 @@ from bot.panel.turn import stop
 from bot.stage import Outgoing, Place
 from bot.store import meetings
 
-SHORTEST, MINUTES_A_TURN = (
-    15,
-    2,
-)  # of the planned time; a turn with the facilitator's reading takes half a minute
-
 
 @dataclass(frozen=True, slots=True)
 class Started:
@@ -48,8 +43,7 @@ class Panels:
         plan = roles.check(plan)
         if not request.title.strip():
             raise BadInput("panel.error.topic_missing")
-        minutes = max(SHORTEST, MINUTES_A_TURN * plan.turns)
-        request = replace(request, panel=plan, minutes=minutes, carry=False)
+        request = replace(request, panel=plan, minutes=roles.planned_minutes(plan.turns), carry=False)
         opening.check(request)
         settings = await core.db.unit(lambda c: opening.allow(c, core, request))
         self._check_price(plan, request.place.guild_id)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bot.errors import ConfigError, KetsugiError
 from bot.meeting.model import Language
 from bot.phrases import DATA
-from bot.rehearsal.scenario import Scenario, ScenarioError, load
+from bot.rehearsal.scenario import Scenario, ScenarioError, load, load_panel
 
 if TYPE_CHECKING:
     from bot.rehearsal.driver import Rehearsal
@@ -32,15 +32,17 @@ def rehearse(
     seed: int = 0,
     pace: float | None = None,
     quiet: bool = False,
+    panel: Path | None = None,
 ) -> int:
     """Play one meeting; returns the exit status: 0 only when exactly one minutes message was posted.
 
     `language` overrides the scenario's; without a scenario it chooses the demo (default: the locale's).
+    `panel`: a panel's file, played instead of a scenario.
     `database`: an SQLAlchemy URL or a path, by default a temporary file. `pace`: virtual seconds a real one.
     """
     try:
         path = scenario or demo(language or language_of_environment(os.environ))
-        played = load(path)
+        played = load(path) if panel is None else load_panel(panel)
         if out is not None:
             _check_writable(out)
     except ScenarioError as error:

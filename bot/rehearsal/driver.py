@@ -30,6 +30,7 @@ from bot.rehearsal.scenario import (
     Event,
     Fault,
     Menu,
+    PanelHeader,
     React,
     Restart,
     Say,
@@ -119,6 +120,9 @@ class Rehearsal:
 
     async def _open(self) -> None:
         header = self.scenario.header
+        if isinstance(header, PanelHeader):
+            await self._open_panel(header)
+            return
         for name in dict.fromkeys((*header.participants, header.chair)):
             self.server.person(name)
         await self._start_bot()
@@ -131,6 +135,27 @@ class Rehearsal:
             options["constraints"] = "\n".join(header.constraints)
         options |= {"minutes": ceil(header.duration_min), "language": self.language}
         await self._do(Command(at=0.0, line=1, who=header.chair, command="meeting start", options=options))
+
+    async def _open_panel(self, header: PanelHeader) -> None:
+        """The panel's thread is where everything happens from then on."""
+        for name in dict.fromkeys((*header.participants, header.chair)):
+            self.server.person(name)
+        await self._start_bot()
+        self._begun = self.timing.seconds()
+        self.observer.begin()
+        options: dict[str, Any] = {
+            "topic": header.title,
+            "roles": "\n".join(f"{role.name}: {role.standpoint}" for role in header.roles),
+            "turns": header.turns,
+            "language": self.language,
+        }
+        for name in ("agenda", "constraints"):
+            if given := getattr(header, name):
+                options[name] = "\n".join(given)
+        if header.cap is not None:
+            options["cost-cap"] = header.cap
+        await self._do(Command(at=0.0, line=1, who=header.chair, command="panel start", options=options))
+        self.server.enter_thread()
 
     async def _reach(self, at: float, stop: Callable[[], bool] = lambda: False) -> None:
         """Let time pass until `at` seconds since the start, the bot coming back on the way if it is due."""

@@ -58,7 +58,7 @@ class Observer:
 
     def _event(self, event: str, payload: Mapping[str, Any]) -> None:
         mine = str(self._backend.bot_user.id)
-        if event == "MESSAGE_CREATE" and payload["author"]["id"] == mine:
+        if event == "MESSAGE_CREATE" and (payload["author"]["id"] == mine or self._by_webhook(payload)):
             self._created(self._message(payload))
         elif event == "MESSAGE_UPDATE" and payload["author"]["id"] == mine:
             self._changed(self._message(payload))
@@ -67,6 +67,11 @@ class Observer:
             self.add("delete", message_id=payload["id"])
         elif event.startswith("MESSAGE_REACTION_") and payload.get("user_id") == mine:
             self._reacted(payload, removed=event.endswith("REMOVE"))
+
+    def _by_webhook(self, payload: Mapping[str, Any]) -> bool:
+        """Through a webhook that the bot made: an AI participant under its own name."""
+        webhook = self._backend.webhooks.get(int(payload.get("webhook_id") or 0))
+        return webhook is not None and webhook.creator_id == self._backend.bot_user.id
 
     def _message(self, payload: Mapping[str, Any]) -> Message:
         return self._backend.get_message(int(payload["channel_id"]), int(payload["id"]))
@@ -82,11 +87,12 @@ class Observer:
         post = self.add(
             "post",
             where=self._where(message.channel_id),
-            by=said.get("persona") or persona_of(message.content),
+            by=said.get("persona") or ("panel" if message.webhook_id else persona_of(message.content)),
             route=said.get("route"),
             source=said.get("source"),
             text=text,
             message_id=str(message.id),
+            **({"name": name} if (name := message.author_name or said.get("name")) else {}),
             **_extras(message),
         )
         self._posts[message.id] = post
@@ -95,7 +101,8 @@ class Observer:
         if post["where"] != "direct":
             if MINUTES_FILE in post.get("files", ()):
                 self.minutes.add(message.id)
-            self.debts.seen_by_all()
+            if post["by"] != "panel":  # whoever waits for the bot is not answered by a panelist
+                self.debts.seen_by_all()
 
     def _changed(self, message: Message) -> None:
         if message.flags & LOADING:
@@ -158,7 +165,7 @@ class Observer:
 
     def _reacted(self, payload: Mapping[str, Any], *, removed: bool) -> None:
         message = self._backend.messages.get(int(payload["channel_id"]), {}).get(int(payload["message_id"]))
-        who = self._people.get(message.author_id, "") if message is not None else ""
+        who = self._people.get(message.author_id, message.author_name or "") if message is not None else ""
         extra = {"removed": True} if removed else {}
         self.add(
             "reaction", emoji=payload["emoji"]["name"], on=who, message_id=payload["message_id"], **extra
@@ -199,6 +206,8 @@ class Observer:
         if post is not None:
             post["by"] = facts.get("persona") or post["by"]
             post["route"], post["source"] = facts.get("route"), facts.get("source")
+            if facts.get("name"):
+                post["name"] = facts["name"]
 
     def _debt(self, kind: str, who: str, why: str, waited: float) -> None:
         extra = {"waited_s": round(waited, 3)} if kind == "answered" else {}
@@ -210,6 +219,8 @@ def persona_of(content: str) -> str:
     first = content.partition("\n")[0]
     if first.startswith("**🧭"):
         return "facilitator"
+    if first.startswith("**🤖"):
+        return "panel"
     return "assistant" if first.startswith("**📝") else "system"
 
 

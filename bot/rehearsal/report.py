@@ -18,7 +18,7 @@ from bot.rehearsal.observer import Line
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red", "bright_cyan", "bright_magenta")
 # Of the board no news: its time bar, headings, who has spoken how much.
-NO_NEWS = re.compile(r"[▰▱]|^\*\*[^*]+\*\*( \(\d+\))?$|^.+ \d+%( · .+ \d+%)*$")
+NO_NEWS = re.compile(r"[▰▱]|^🤖 AI|^💰|^\*\*[^*]+\*\*( \(\d+\))?$|^.+ \d+%( · .+ \d+%)*$")
 STAMP = re.compile(r"<t:(\d+)(?::\w)?>")
 MARGIN = 8
 
@@ -81,7 +81,7 @@ class Terminal:
     def _posted(self, line: Line) -> None:
         head, _, rest = line["text"].partition("\n")
         spoken = head.startswith("**") and head.endswith("**")
-        who = head.strip("*") if spoken else "Ketsugi"
+        who = line.get("name") or (head.strip("*") if spoken else "Ketsugi")
         text = rest if spoken else line["text"]
         if line["where"] != "channel":
             who = f"{who} ({t('rehearsal.where.' + line['where'], self._language)})"
@@ -90,7 +90,9 @@ class Terminal:
         labels = line.get("buttons", ())
         if labels:
             text += "\n" + "  ".join(f"[{label}]" for label in labels)
-        self._said(line["at"], who, text.strip(), "bold white")
+        self._said(
+            line["at"], who, text.strip(), self._colour(who) if line["by"] == "panel" else "bold white"
+        )
         self._boards[line["message_id"]] = set(line["text"].split("\n"))
 
     def _edited(self, line: Line) -> None:

@@ -12,10 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from bot.errors import KetsugiError
 from bot.meeting.model import Language
+from bot.panel.roles import TURNS_USUAL, planned_minutes
 
 BOT = "bot"  # `to` and `reply_to`: the bot's latest post
 MESSAGE_LIMIT = 2000  # characters, Discord's
@@ -55,6 +64,30 @@ class Header(_Line):
         if len(set(self.participants)) != len(self.participants):
             raise ValueError("participants: two people have the same name")
         return self
+
+
+class PanelRole(_Line):
+    name: Text
+    standpoint: Text
+
+
+class PanelHeader(_Line):
+    """Line 1 of a panel's file. `chair` gives the start command; other people come in by their events."""
+
+    panel: Literal[1]
+    title: Text = Field(validation_alias=AliasChoices("title", "topic"))
+    language: Language
+    agenda: list[Text] = Field(default_factory=list)
+    constraints: list[Text] = Field(default_factory=list)
+    roles: list[PanelRole]
+    turns: int = TURNS_USUAL
+    cap: float | None = None  # US dollars
+    participants: list[Text] = Field(default_factory=list)
+    chair: Text = "Host"
+
+    @property
+    def duration_min(self) -> float:
+        return planned_minutes(self.turns)
 
 
 class _Event(_Line):
@@ -152,7 +185,7 @@ _KINDS: tuple[tuple[str, type[Event]], ...] = (
 class Scenario:
     """A checked scenario: events in order, every reference defined before it is used."""
 
-    header: Header
+    header: Header | PanelHeader
     events: tuple[Event, ...]
     path: str = ""
 
@@ -170,7 +203,24 @@ def load(path: Path) -> Scenario:
     except OSError as error:
         raise ScenarioError(path, 0, f"cannot be read: {error.strerror or error}") from error
     # Only line feeds end a line: a message may hold U+2028 and its kin, at which splitlines would cut.
-    return parse(text.split("\n"), path)
+    return parse(_one_object(text) or text.split("\n"), path)
+
+
+def load_panel(path: Path) -> Scenario:
+    """The same for a panel's file, which may also be one JSON object over several lines."""
+    found = load(path)
+    if not isinstance(found.header, PanelHeader):
+        raise ScenarioError(path, 1, "describes no panel; its first line needs 'panel': 1")
+    return found
+
+
+def _one_object(text: str) -> list[str] | None:
+    """The file as one line where the whole of it is a single JSON object."""
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return [json.dumps(value, ensure_ascii=False)] if isinstance(value, dict) else None
 
 
 def parse(lines: Iterable[str], path: Path | str = "scenario") -> Scenario:
@@ -179,7 +229,8 @@ def parse(lines: Iterable[str], path: Path | str = "scenario") -> Scenario:
     if not numbered:
         raise ScenarioError(path, 0, "the file is empty; its first line describes the meeting")
     first, raw = numbered[0]
-    header = _checked(Header, _object(path, first, raw), path, first)
+    given = _object(path, first, raw)
+    header = _checked(PanelHeader if "panel" in given else Header, given, path, first)
     events: list[Event] = []
     known = _References(path)
     at = 0.0

@@ -31,6 +31,21 @@ LOCALES: dict[Language, str] = {"ja": "ja", "en": "en-US"}
 Request = Callable[..., Awaitable[Any]]
 
 
+@contextmanager
+def webhook_in_thread(backend: Any, parts: list[str], params: Any) -> Iterator[None]:
+    """A webhook's request with `thread_id` goes to that thread of its channel; simcord 3.2.1 passes over it."""
+    webhook = backend.webhooks.get(int(parts[1])) if parts[0] == "webhooks" and parts[1].isdigit() else None
+    thread = backend.channels.get(int((params or {}).get("thread_id") or 0))
+    if webhook is None or thread is None or thread.parent_id != webhook.channel_id:
+        yield
+        return
+    home, webhook.channel_id = webhook.channel_id, thread.id
+    try:
+        yield
+    finally:
+        webhook.channel_id = home
+
+
 class Wire:
     """The line between the bot and the simulated Discord of one Env."""
 
@@ -100,7 +115,8 @@ class Wire:
             and int(parts[3]) in backend.channels
         ):
             raise BackendError(400, 160004, "A thread has already been created for this message")
-        answer = self._dispatch_to(backend, method, path, json=json, **kwargs)
+        with webhook_in_thread(backend, parts, kwargs.get("params")):
+            answer = self._dispatch_to(backend, method, path, json=json, **kwargs)
         if parts[0] in ("interactions", "webhooks") and method != "GET":
             self._interaction_changed(parts[2])
         return answer

@@ -56,6 +56,11 @@ class SimulatedServer:
             self._observer.know(user.id, name)
         return actor
 
+    def enter_thread(self) -> None:
+        """People are in the newest thread from now on, where there is one."""
+        if threads := self.channel.threads:
+            self.channel = max(threads, key=lambda thread: thread.id)
+
     # -- messages; these work while the bot is away, too
 
     def say(self, who: str, text: str, *, ref: str | None, reply_to: str | None, bot: bool) -> Message:
