@@ -69,10 +69,16 @@ def fidelity(
     ),
     runs: Annotated[int, typer.Option(min=1, help="how often each meeting is concluded")] = 1,
     out: _OUT = None,
+    panel: Annotated[
+        Path | None, typer.Option(help="hold this panel instead, and conclude it both ways")
+    ] = None,
 ) -> None:
     """The same meetings concluded from a window of the history alone and from the ledger: what is lost."""
-    from bot.evaluation.running import conclude
+    from bot.evaluation.running import conclude, conclude_panel
 
+    if panel is not None:
+        held = panel
+        raise typer.Exit(_guarded(lambda: conclude_panel(model, held, out, _console())))
     raise typer.Exit(_guarded(lambda: conclude(model, runs, out, _console(), _console(to_stderr=True))))
 
 

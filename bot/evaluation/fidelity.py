@@ -36,7 +36,7 @@ from bot.models.base import Model, Prompt, ProviderError, Request, Usage
 from bot.phrases import DATA
 from bot.prompts import builder
 from bot.prompts.outputs import MinutesOut
-from bot.rehearsal.scenario import Header, Say, load
+from bot.rehearsal.scenario import Header, PanelHeader, Say, load
 
 FOLDER = DATA / "scenarios" / "fidelity"
 HISTORY_ONLY, WITH_LEDGER = "history only", "ledger"
@@ -48,7 +48,7 @@ class Played:
     """A meeting as it was said: `messages` in order, `gold` its truth."""
 
     name: str
-    header: Header
+    header: Header | PanelHeader
     messages: tuple[Message, ...]
     gold: Gold
     people: dict[str, int]

@@ -135,6 +135,22 @@ async def conclude(name: str, runs: int, out: Path | None, console: Console, bar
     return status
 
 
+async def conclude_panel(name: str, path: Path, out: Path | None, console: Console) -> int:
+    """A panel held now, concluded both ways; returns the exit status. Raises ScenarioError, ConfigError."""
+    from bot.evaluation import panel_fidelity  # the simulated Discord, which an evaluation needs nowhere else
+
+    held = await panel_fidelity.hold(path, name)
+    model = await engine(name, (), Clock(_now))
+    try:
+        done = await panel_fidelity.conclude(model, held)
+    finally:
+        await model.close()
+    fidelity_report.show(console, [held.played], done, name)
+    if out is not None:
+        fidelity_report.write(out, done)
+    return FINE
+
+
 def _progress(bars: Console) -> Progress:
     columns = (
         TextColumn("{task.description}"),

@@ -230,7 +230,11 @@ def parse(lines: Iterable[str], path: Path | str = "scenario") -> Scenario:
         raise ScenarioError(path, 0, "the file is empty; its first line describes the meeting")
     first, raw = numbered[0]
     given = _object(path, first, raw)
-    header = _checked(PanelHeader if "panel" in given else Header, given, path, first)
+    header: Header | PanelHeader
+    if "panel" in given:
+        header = _checked(PanelHeader, given, path, first)
+    else:
+        header = _checked(Header, given, path, first)
     events: list[Event] = []
     known = _References(path)
     at = 0.0
