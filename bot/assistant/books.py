@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo
 from bot.facilitation.addressing import addresses_assistant
 from bot.facilitation.display import message_link
 from bot.meeting import ledger as folding
+from bot.meeting import speech
 from bot.meeting.citing import Passage
 from bot.meeting.display import one_line
 from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Message, OwnPost
 from bot.meeting.retrieving import Query
+from bot.meeting.text import fold, squeeze
 from bot.phrases import t
 from bot.stage import Place
 from bot.store import ledger, meetings, minutes, search, transcript
@@ -22,6 +24,7 @@ from bot.store.engine import Connection
 
 MEETINGS = 40  # whose ledgers are read for one question, those with the best hits
 AROUND = 2  # messages after one that asks, which may hold its answer
+REST = 8  # characters of a message beside its entries from which on they say something
 NEWEST = 300  # messages of the meeting under way that are looked at without the index
 MOST_HITS, MOST_OWN_HITS = 150, 40
 _SHOWN = frozenset(
@@ -69,7 +72,7 @@ class Book:
 
     def passages(self, wanted: Reach) -> list[Passage]:
         found = [self._item(i) for i in self.view.items if i.original.number in self.numbers | self.listed]
-        found += [self._message(m) for m in self.messages if m.message_id not in wanted.without]
+        found += [p for m in self.messages if m.message_id not in wanted.without for p in self._message(m)]
         found += [self._section(ref, head, text) for ref, (head, text) in self.sections.items()]
         if self.board:
             section = t("ask.board_section", self.language)
@@ -122,9 +125,16 @@ class Book:
         now = self.view.item(item.replaced_by) if item.replaced_by is not None else None
         return worded(now) if now is not None else ""
 
-    def _message(self, message: Message) -> Passage:
-        base = self._base("message", message.text, message.message_id, message.message_id)
-        return replace(base, at=message.at, who=message.author_name)
+    def _message(self, message: Message) -> list[Passage]:
+        """The message without the lines that are entries: how those stand, only the ledger knows."""
+        text = message.text
+        for entry in self.view.entries:
+            if entry.message_id == message.message_id and entry.quote.strip() and not entry.redacted:
+                text = text.replace(entry.quote, " ")
+        if text != message.text and len(squeeze(text)) < REST:
+            return []
+        base = self._base("message", text.strip(), message.message_id, message.message_id)
+        return [replace(base, at=message.at, who=message.author_name)]
 
     def _section(self, ref: int, head: str, text: str) -> Passage:
         if ref == 0:
@@ -190,8 +200,10 @@ def _kept(view: LedgerView) -> LedgerView:
 
 
 def _tells(message: Message) -> bool:
-    """Messages that ask the assistant something are no record of anything."""
-    return bool(message.text.strip()) and message.deleted_at is None and not addresses_assistant(message)
+    """Messages that ask the assistant something, or order a machine about, are no record of anything."""
+    if not message.text.strip() or message.deleted_at is not None or addresses_assistant(message):
+        return False
+    return not speech.OVERRIDE.search(fold(message.text))
 
 
 class _Shelf:

@@ -28,14 +28,17 @@ def quoted(passages: Sequence[Passage], query: Query, say: Say) -> tuple[str, tu
     fit = [p for p in passages if p.score >= retrieving.RELEVANT]
     holding = [p for p in fit if retrieving.answers(query, p.held, bool(p.owner or p.who or people(p.text)))]
     if holding:
-        return _told(say("cite.found"), _current_first(holding), query, say, SHOWN)
+        return _told(say("cite.found"), _current(holding), query, say, SHOWN)
     if not passages:
         return say("cite.not_said"), ()
     head = f"{say('cite.not_exactly' if fit else 'cite.not_said')}\n{say('cite.nearest')}"
     return _told(head, fit or passages, query, say, NEAR_SHOWN)
 
 
-def _current_first(found: Sequence[Passage]) -> list[Passage]:
+def _current(found: Sequence[Passage]) -> list[Passage]:
+    """What holds; what no longer does only where nothing recorded holds instead."""
+    if any(p.stands and p.kind == "entry" for p in found):
+        return [p for p in found if p.stands]
     return sorted(found, key=lambda p: not p.stands)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from bot.meeting.figures import figures
@@ -19,7 +19,7 @@ from bot.meeting.synonyms import Synonyms
 from bot.meeting.terms import stem
 from bot.meeting.text import fold, fold_kana
 
-RELEVANT = 0.45  # share of a question's weight from which on a text speaks of what was asked
+RELEVANT = 0.4  # share of a question's weight from which on a text speaks of what was asked
 NEAR = 0.2  # below that it is not even near
 MOST_TOKENS = 60
 LONGEST_TOKEN = 40
@@ -69,6 +69,7 @@ class Unit:
 
     weight: float
     forms: tuple[str, ...]
+    group: str = ""  # of the words that mean the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,11 @@ class Query:
     question: str
     units: tuple[Unit, ...]
     tokens: tuple[str, ...]
+    sentences: tuple[Query, ...] = ()  # each as a query of its own, where there are several
+
+    @property
+    def parts(self) -> tuple[Query, ...]:
+        return (self, *self.sentences)
 
     @property
     def empty(self) -> bool:
@@ -103,10 +109,16 @@ def _tokens_of(run: str) -> list[str]:
 
 def read(question: str, synonyms: Synonyms) -> Query:
     """What to look for. Words that mean the same as one of the question's count as much as that one."""
+    parts = [p for p in re.split(r"(?<=[。！？!?\n])|(?<=\.)\s", question) if p.strip()]
+    several = tuple(_read(p, synonyms) for p in parts) if len(parts) > 1 else ()
+    return replace(_read(question, synonyms), sentences=tuple(q for q in several if len(q.units) > 1))
+
+
+def _read(question: str, synonyms: Synonyms) -> Query:
     text = fold(question)
     units: list[Unit] = []
-    for word, others in synonyms.others(text):
-        units.append(Unit(1.2, tuple(dict.fromkeys(_form(w) for w in (word, *others)))))
+    for group, word, others in synonyms.others(text):
+        units.append(Unit(1.2, tuple(dict.fromkeys(_form(w) for w in (word, *others))), group))
         text = _blank(text, word)
     bare = _ASKING.sub(" ", text)
     units += _units(bare)
@@ -165,13 +177,18 @@ def _wanted(form: str) -> list[str]:
 def score(query: Query, texts: Sequence[str]) -> list[float]:
     """For each text (as people wrote it) the share of the question's weight that it holds, 0..1.
 
-    Units that few of the texts hold count more; one that none holds counts as much as the others on average.
+    A question of several sentences is scored sentence by sentence, and its best one counts.
+
+    Units that few of the texts hold count more; one that none holds as much as one that a single text holds.
     """
+    return [max(row) for row in zip(*(_score(part, texts) for part in query.parts), strict=True)]
+
+
+def _score(query: Query, texts: Sequence[str]) -> list[float]:
     held = [_holding(query, text) for text in texts]
     counts = [sum(row[i] for row in held) for i in range(len(query.units))]
     rarity = [math.log(1 + (len(texts) + 1) / (1 + n)) if n else None for n in counts]
-    known = [r for r in rarity if r is not None]
-    usual = max(known) if known else 1.0
+    usual = math.log(1 + (len(texts) + 1) / 2)
     weights = [u.weight * (usual if r is None else r) for u, r in zip(query.units, rarity, strict=True)]
     total = sum(weights) or 1.0
     return [sum(w for w, has in zip(weights, row, strict=True) if has) / total for row in held]
@@ -179,7 +196,16 @@ def score(query: Query, texts: Sequence[str]) -> list[float]:
 
 def _holding(query: Query, text: str) -> list[bool]:
     folded, stems = _normal(text)
-    return [any(_holds(form, folded, stems) for form in u.forms) for u in query.units]
+    return [any(_holds(form, folded, stems) for form in u.forms) or _is_it(u, text) for u in query.units]
+
+
+def _is_it(unit: Unit, text: str) -> bool:
+    """Whether a text holds the very thing that a word names: a date for "deadline", a sum for "cost"."""
+    if unit.group in ("due", "date"):
+        return any(f.sure and f.unit in ("date", "weekday") for f in figures(text))
+    if unit.group == "money":
+        return any(f.sure and f.unit in _CURRENCIES for f in figures(text))
+    return False
 
 
 @lru_cache(maxsize=4096)

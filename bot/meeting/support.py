@@ -177,6 +177,11 @@ def disagreement(claim: Claim, judge: Judge) -> str | None:
     return _first(agree(said, source) for source in _sources(cited))
 
 
+def folded(text: str) -> str:
+    """As the patterns of the word lists read a text."""
+    return fold_kana(text)
+
+
 def without(pattern: re.Pattern[str], text: str) -> str:
     """`text` without what a pattern of the word lists finds, its katakana and case left alone."""
     folded = text.lower().translate(_KATAKANA)

@@ -20,7 +20,7 @@ _ENGLISH = re.compile(r"[a-z0-9][a-z0-9'-]*")
 
 @dataclass(frozen=True)
 class Synonyms:
-    groups: tuple[tuple[str, ...], ...]
+    groups: tuple[tuple[str, tuple[str, ...]], ...]  # name, words
 
     @classmethod
     def of(cls, books: Iterable[Words]) -> Synonyms:
@@ -30,11 +30,11 @@ class Synonyms:
             for name, words in book.lists.items():
                 if name.startswith(_PREFIX):
                     joined.setdefault(name, []).extend(words)
-        return cls(tuple(tuple(words) for words in joined.values()))
+        return cls(tuple((name.removeprefix(_PREFIX), tuple(words)) for name, words in joined.items()))
 
     @cached_property
     def _terms(self) -> tuple[tuple[tuple[str, frozenset[str]], ...], ...]:
-        return tuple(tuple((w, terms(w)) for w in group) for group in self.groups)
+        return tuple(tuple((w, terms(w)) for w in group) for _, group in self.groups)
 
     def alike(self, found: Collection[str]) -> frozenset[str]:
         """Terms (as `meeting.terms` makes them) of every word that means the same as one among `found`."""
@@ -44,15 +44,15 @@ class Synonyms:
                 more.update(*(t for _, t in group))
         return frozenset(more)
 
-    def others(self, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """(word of `text`, the other words of its group) for every word of a group that stands in it."""
+    def others(self, text: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """(group, word of `text`, the group's other words) for every group of which a word stands in it."""
         folded = fold_kana(text)
         stems = {stem(w) for w in _ENGLISH.findall(folded)}
         found = []
-        for group in self.groups:
+        for name, group in self.groups:
             here = next((w for w in group if self._stands(w, folded, stems)), None)
             if here is not None:
-                found.append((here, tuple(w for w in group if w != here)))
+                found.append((name, here, tuple(w for w in group if w != here)))
         return tuple(found)
 
     @staticmethod
