@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import socket
@@ -11,7 +12,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from bot.assistant.chat import Chat
 from bot.assistant.service import Assistant
+from bot.assistant.shelf import Shelf
 from bot.clock import Clock, Now, just_wait
 from bot.errors import ConfigError
 from bot.facilitation.core import Core, Limits, Watcher
@@ -59,6 +62,7 @@ class App:
     privacy: Privacy
     panels: Panels
     assistant: Assistant
+    chat: Chat
     supervisor: Supervisor
     models: dict[str, Model] = field(default_factory=dict)
 
@@ -109,7 +113,7 @@ class App:
 
     async def close(self) -> None:
         """Finish what is under way (10 s), then let go of everything."""
-        await self.meetings.close()
+        await asyncio.gather(self.chat.close(), self.meetings.close())
         await self.supervisor.close()
         for model in self.models.values():
             await model.close()
@@ -117,7 +121,7 @@ class App:
 
     async def abandon(self) -> None:
         """Let go at once, as a process that was killed would; a rehearsal's crash. Rows stay as they are."""
-        await self.meetings.close(grace=0.0)
+        await asyncio.gather(self.chat.close(grace=0.0), self.meetings.close(grace=0.0))
         await self.supervisor.close()
         await self.db.close()
 
@@ -183,6 +187,12 @@ def build(
         records=Records(core),
         servers=Servers(core, settings.known_models),
         privacy=Privacy(core, rooms),
+        chat=Chat(
+            core,
+            Shelf(core),
+            Generator(lambda call: offline, clock, on_broken=_report),
+            settings.chats_per_day,
+        ),
         panels=Panels(core, rooms, settings.language),
         assistant=Assistant(core, settings.language),
         supervisor=Supervisor(clock),

@@ -109,7 +109,7 @@ async def _until_stopped(app: App, settings: Settings, stop: asyncio.Event) -> N
         stopped.cancel()
         if stop.is_set():
             # What is under way still needs the connection; nothing new is begun.
-            await app.meetings.close(FINISH_S)
+            await asyncio.gather(app.chat.close(FINISH_S), app.meetings.close(FINISH_S))
         await _shut(bot, connection)
         if stop.is_set():
             return

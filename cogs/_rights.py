@@ -19,13 +19,19 @@ def readable_channels(interaction: discord.Interaction[Any]) -> frozenset[int]:
     guild, member = interaction.guild, interaction.user
     if guild is None or not isinstance(member, discord.Member):
         return frozenset()
+    found = set(channels_of(guild, member))
+    if interaction.channel_id is not None and _reads(interaction.permissions):
+        found.add(interaction.channel_id)
+    return frozenset(found)
+
+
+def channels_of(guild: discord.Guild, member: discord.Member) -> frozenset[int]:
+    """Channels whose messages this member can read; of private threads those that the member manages."""
     found = {channel.id for channel in guild.channels if _reads(channel.permissions_for(member))}
     for thread in guild.threads:
         rights = thread.permissions_for(member) if thread.parent is not None else discord.Permissions.none()
         if thread.is_private() and _reads(rights) and rights.manage_threads:
             found.add(thread.id)
-    if interaction.channel_id is not None and _reads(interaction.permissions):
-        found.add(interaction.channel_id)
     return frozenset(found)
 
 

@@ -49,11 +49,10 @@ class Turns(commands.Cog):
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
-        if not _by_person(message):
+        if not by_person(message):
             return
         if message.guild is None:
-            await self._answer_privately(message)
-            return
+            return  # cogs/direct.py answers these
         where, said = Place(message.guild.id, message.channel.id), seen(message, self._me)
         held = await self.bot.app.meetings.receive(where, said)
         if said.mentions_me and held is False:
@@ -67,20 +66,11 @@ class Turns(commands.Cog):
         except discord.HTTPException as error:
             log.info("mention outside of a meeting not answered (%d)", error.code)
 
-    async def _answer_privately(self, message: discord.Message) -> None:
-        """Nothing of a server is readable from a direct message; only where to go is said."""
-        try:
-            await message.channel.send(
-                t("reply.direct_message", "ja" if is_japanese(message.content) else "en")
-            )
-        except discord.HTTPException as error:
-            log.info("direct message not answered (%d)", error.code)
-
     @commands.Cog.listener()
     async def on_raw_message_edit(self, event: discord.RawMessageUpdateEvent) -> None:
         message = event.message
         # Without an edit time it was Discord that changed the message: a preview, a pin, a thread on it.
-        if event.guild_id is None or message.edited_at is None or not _by_person(message):
+        if event.guild_id is None or message.edited_at is None or not by_person(message):
             return
         where = Place(event.guild_id, event.channel_id)
         await self.bot.app.meetings.edited(where, message.id, readable(message, self._me), message.edited_at)
@@ -122,7 +112,7 @@ class Turns(commands.Cog):
         await self.bot.app.meetings.typing(Place(event.guild_id, event.channel_id), by)
 
 
-def _by_person(message: discord.Message) -> bool:
+def by_person(message: discord.Message) -> bool:
     return not message.author.bot and message.webhook_id is None and message.type in _SPOKEN
 
 

@@ -226,7 +226,7 @@ def connected(
     """Keep the bot connected until `stop_at`: (when it came back, tasks that are left over)."""
     monkeypatch.setattr(running, "build_bot", lambda app: gateway)
     monkeypatch.setattr(running.random, "uniform", lambda low, high: jitter)
-    app: Any = SimpleNamespace(meetings=rooms or Rooms())
+    app: Any = SimpleNamespace(meetings=rooms or Rooms(), chat=Rooms())
 
     async def main() -> tuple[float, int]:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()

@@ -70,7 +70,7 @@ def respond(scene: Scene) -> BaseModel:
         case Route.PANEL:
             return panelist(scene)
         case Route.CHAT:
-            return AnswerOut(response=phrase(scene, "chat"))
+            return AnswerOut(response=scene.extra.get("standing") or phrase(scene, "chat"))
 
 
 def phrase(scene: Scene, key: str, **values: object) -> str:

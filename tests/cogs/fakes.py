@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bot.assistant.line import Line
 from bot.facilitation.records import PAGE, Hit, Page, Record
 from bot.facilitation.requests import AgendaShown, Person, StartRequest, Status
 from bot.meeting.agenda import AgendaItem, Current
@@ -278,11 +279,20 @@ class RecordingRecords:
         return self._meetings.meeting(), []
 
 
+class RecordingChat:
+    def __init__(self) -> None:
+        self.calls: list[tuple[Line, Seen]] = []
+
+    async def receive(self, line: Line, seen: Seen) -> None:
+        self.calls.append((line, seen))
+
+
 class RecordingApp:
     def __init__(self, digest: str | None = None) -> None:
         self.meetings = RecordingMeetings()
         self.minutes = RecordingMinutes()
         self.records = RecordingRecords(self.meetings)
+        self.chat = RecordingChat()
         self.stage: Stage | None = None
         self.digest = digest
 

@@ -66,11 +66,13 @@ async def test_a_message_in_a_thread_belongs_to_the_thread(world: World) -> None
     assert world.meetings.named("receive")[-1][0] == Place(world.guild.id, thread.id)
 
 
-@pytest.mark.parametrize(("text", "language"), [("こんにちは", "ja"), ("hello", "en")])
-async def test_a_direct_message_is_answered_and_not_recorded(world: World, text: str, language: str) -> None:
+@pytest.mark.parametrize("text", ["こんにちは", "hello"])
+async def test_a_direct_message_goes_to_the_chat_and_to_no_meeting(world: World, text: str) -> None:
     await world.chair.send_dm(text)
     assert not world.meetings.named("receive")
-    assert world.chair.user.dm_channel.last_message.content == t("reply.direct_message", language)
+    ((line, seen),) = world.app.chat.calls
+    assert (line.user_id, line.channel_id) == (world.chair.id, world.chair.user.dm_channel.id)
+    assert (seen.text, seen.author_id, seen.mine) == (text, world.chair.id, False)
 
 
 @pytest.mark.parametrize("text", ["どうすれば？", "hello", ""])
