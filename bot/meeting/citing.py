@@ -60,10 +60,15 @@ class Passage:
         return self.status not in ("replaced", "retracted")
 
     @property
+    def now(self) -> str:
+        """Every word that holds now and that a sentence citing this passage may rest on."""
+        parts = (self.text, *self.more, self.owner, self.due, self.who, self.title, self.section)
+        return "\n".join(part for part in parts if part)
+
+    @property
     def held(self) -> str:
-        """Every word a sentence that cites this passage may rest on."""
-        parts = (self.text, *self.more, self.owner, self.due, self.who, *self.was, self.replaced_by)
-        return "\n".join(part for part in (*parts, self.title, self.section) if part)
+        """`now`, and what it was before or what replaced it."""
+        return "\n".join(part for part in (self.now, *self.was, self.replaced_by) if part)
 
 
 _LABELS: dict[str, dict[str, str]] = {

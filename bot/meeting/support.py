@@ -14,11 +14,11 @@ from bot.meeting.model import EntryKind
 from bot.meeting.names import entry_numbers, named, people, unknown_names
 from bot.meeting.polarity import agree, sentences
 from bot.meeting.synonyms import Synonyms
-from bot.meeting.terms import terms
+from bot.meeting.terms import stem, terms
 from bot.meeting.text import fold_kana, squeeze
 
 # Share of a claim's content terms that the cited passages (or the question) must hold.
-SHARE = 0.6
+SHARE = 0.75
 _EACH = re.compile(r"(?<=[。！？!?\n])|(?<=[.])(?=\s)")
 _CITED_START = re.compile(r"^(?:\s*[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】][。.、,;；]?)+")
 _CITED = re.compile(r"[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】]")
@@ -27,6 +27,15 @@ _ORNAMENT = " \t*_>・•-–—0123456789.)）(（:：、,;；。"
 _QUOTED = re.compile(
     r"「[^「」\n]*(?:「[^「」\n]*」[^「」\n]*)*」|『[^』\n]*』|“[^”\n]*”|\"[^\"\n]*\"|`[^`\n]*`"
 )
+# Whom or what a Japanese sentence speaks of; words with a capital in an English one.
+_SUBJECT = re.compile(
+    r"(?P<n>[\u3400-\u4dbf\u4e00-\u9fff々]{2,8}|[\u30a1-\u30f6ー]{2,20})(?:さん|様|氏|君)?(?:が|は(?!じ))"
+)
+_LATIN = re.compile(r"[a-z0-9][a-z0-9'-]*")
+_CAPITAL = re.compile(r"\b[A-Z][A-Za-z]+\b")
+_AGAINST = re.compile(r"\b(?:decided|voted|ruled|resolved) against\b", re.I)
+_MONTHS = frozenset(("january", "february", "march", "april", "june", "july", "august", "september"))
+_MONTHS |= {"october", "november", "december"}
 _LINK = re.compile(r"https?://[^\s)>\]」』]+|\]\(|<(?:@|#|/)|\bdiscord\.gg/\S+", re.I)
 
 
@@ -168,13 +177,21 @@ def disagreement(claim: Claim, judge: Judge) -> str | None:
     cited = judge.of(claim)
     if not cited:
         return None
-    wrong = _wrong_figures(claim.text, cited) + _wrong_names(claim.text, cited, judge)
+    held = _held(claim, judge)
+    wrong = _wrong_figures(claim.text, cited, held) + _wrong_names(claim.text, cited, held, judge)
     if wrong:
         return ", ".join(dict.fromkeys(wrong))
-    said = _bare_of_standing(claim.text, cited, judge)
-    if any(agree(said, source) in (None, "figure") for source in _sources(cited)):
+    said = _AGAINST.sub("not", _bare_of_standing(claim.text, cited, judge))
+    sources = list(_sources(cited, was=judge.says("standing_gone", claim.text)))
+    if any(agree(said, source) in (None, "figure") for source in sources):
         return None
-    return _first(agree(said, source) for source in _sources(cited))
+    return _first(agree(said, source) for source in sources)
+
+
+def _held(claim: Claim, judge: Judge) -> list[str]:
+    """What the cited passages hold; what they held before only for a claim that speaks of before."""
+    gone = judge.says("standing_gone", claim.text)
+    return [p.held if gone else p.now for p in judge.of(claim)]
 
 
 def folded(text: str) -> str:
@@ -199,19 +216,37 @@ def _bare_of_standing(text: str, cited: Sequence[Passage], judge: Judge) -> str:
     return without(judge.pattern("standing"), text)
 
 
-def _wrong_figures(text: str, cited: Sequence[Passage]) -> list[str]:
+def _wrong_figures(text: str, cited: Sequence[Passage], held: Sequence[str]) -> list[str]:
     """Figures and entry numbers that the passages lack; the day a passage was written on may be told."""
     days = [f"{p.at:%Y-%m-%d}" for p in cited]
     numbers = {p.number for p in cited if p.number is not None}
-    held = [f for t in (*(p.held for p in cited), *days, *map(str, numbers)) for f in figures(t)]
-    wrong = [f.written for f in unborne(text, held) if not _small(f)]
+    borne = [f for t in (*held, *days, *map(str, numbers)) for f in figures(t)]
+    wrong = [f.written for f in unborne(text, borne) if not _small(f)]
     return wrong + [f"#{n}" for n in entry_numbers(text) if n not in numbers and not _in(f"#{n}", cited)]
 
 
-def _wrong_names(text: str, cited: Sequence[Passage], judge: Judge) -> list[str]:
+def _wrong_names(text: str, cited: Sequence[Passage], held: Sequence[str], judge: Judge) -> list[str]:
+    """People, subjects of sentences and capitalised words that neither passages nor question hold."""
     known = [n for p in cited for n in (p.who, p.owner) if n]
-    wrong = unknown_names(text, known, [p.held for p in cited])
-    return wrong + [n for n in named(text, judge.names) if not _in(n, cited)]
+    wrong = unknown_names(text, known, held)
+    wrong += [n for n in named(text, judge.names) if not _in(n, cited)]
+    record = [*held, judge.question]
+    told = squeeze("\n".join(record))
+    wrong += [
+        m["n"]
+        for m in _SUBJECT.finditer(without(judge.pattern("framing"), text))
+        if squeeze(m["n"]) not in told and not terms(m["n"]) <= _known(record, judge)
+    ]
+    stems = {stem(w) for w in _LATIN.findall("\n".join(record).lower())} | _known(record, judge)
+    for m in _CAPITAL.finditer(without(judge.pattern("standing"), without(judge.pattern("framing"), text))):
+        word = m.group().lower()
+        if (
+            stem(word) not in stems
+            and (terms(word) or word in _MONTHS)
+            and not judge.says("plain_words", word)
+        ):
+            wrong.append(m.group())
+    return wrong
 
 
 def _small(figure: Figure) -> bool:
@@ -219,10 +254,10 @@ def _small(figure: Figure) -> bool:
     return figure.unit == "" and figure.raw in (1.0, 2.0, 3.0)
 
 
-def _sources(cited: Sequence[Passage]) -> Iterable[str]:
+def _sources(cited: Sequence[Passage], *, was: bool) -> Iterable[str]:
     """Wordings that a claim may agree with: each passage whole, sentence by sentence, with its answers, all."""
     for p in cited:
-        for text in (p.text, *p.more, *p.was):
+        for text in (p.text, *p.more, *(p.was if was else ())):
             told = f"not: {text}" if p.against else text
             yield told
             if len(parts := sentences(text)) > 1:
@@ -248,7 +283,7 @@ def unheld(claim: Claim, judge: Judge) -> str | None:
         return None
     if judge.says("general", claim.text) and not any(judge.says("general", p.held) for p in cited):
         return claim.text
-    held = [judge.question, *(p.held for p in cited)]
+    held = [judge.question, *_held(claim, judge)]
     told = _bare_of_standing(claim.text, cited, judge)
     if _share(told, held, judge) >= SHARE:
         return None
@@ -267,7 +302,12 @@ def _known(held: Sequence[str], judge: Judge) -> frozenset[str]:
 
 def misstanding(claim: Claim, judge: Judge) -> str | None:
     """A standing that the claim passes over: replaced, retracted, unconfirmed, open, only proposed."""
-    for p in judge.of(claim):
+    cited = judge.of(claim)
+    if cited and judge.says("decides", claim.text) and not judge.says("decides_not", claim.text):
+        settled = [p for p in cited if p.kind != "message" or judge.says("decides", p.text)]
+        if not settled and not judge.says("decides", judge.question):
+            return f"[{cited[0].cite}] message"
+    for p in cited:
         if p.kind != "entry":
             continue
         if not p.stands and not judge.says("standing_gone", claim.text):
