@@ -20,10 +20,10 @@ _SUMMARY = (EntryKind.DECISION, EntryKind.QUESTION, EntryKind.ACTION)
 _CALL = re.compile(r"[@＠]\s*(?:ai\s*)?(?:アシスタント|assistant|ketsugi)(?:さん)?[、,:：]?", re.I)
 # What remains of "the decisions of today's meeting, please" is no subject of its own.
 _GENERIC = re.compile(
-    r"事項|一覧|リスト|全部|全て|すべて|今日|本日|今回|前回|先週|この|その|会議|打ち合わせ|ミーティング|定例|現時点|現在|今|時点"
+    r"事項|一覧|記録|台帳|議事録|リスト|全部|全て|すべて|今日|本日|今回|前回|先週|この|その|会議|打ち合わせ|ミーティング|定例|現時点|現在|今|時点"
     r"|内容|状況|見せ|教え|出し|ください|お願い|誰|残って|残り|こと|事"
     r"|\b(?:list|all|today|last|previous|this|meeting|meetings|session|so far|now|current|currently|show|give"
-    r"|me|us|open|items?|summary|recap|anything|everything|were|made|what|left|still|remaining|until)\b",
+    r"|me|us|open|items?|on|the|is|are|records?|recorded|ledger|minutes|summary|recap|anything|everything|were|made|what|left|still|remaining|until)\b",
     re.I,
 )
 
@@ -49,16 +49,15 @@ def kinds(question: str) -> tuple[EntryKind, ...]:
     """The kinds of entries that are asked for as a whole; empty where something in particular is."""
     folded = fold(subject(question))
     said = [name for name in ("summary", *_KINDS) if _says(folded, name)]
-    rest = _GENERIC.sub(" ", folded)
+    rest = folded
     for language in LANGUAGES:
         for name in said:
             for cue in sorted(words(language)[f"cues.ask_{name}"], key=len, reverse=True):
                 rest = re.sub(rf"\b{re.escape(cue)}\b" if cue.isascii() else re.escape(cue), " ", rest)
-    units = retrieving.read(rest, synonyms()).units if rest.strip() else ()
-    if any(u.weight > 0.6 for u in units):
+    if retrieving.subjects(_GENERIC.sub(" ", rest), synonyms()):
         return ()
     if not said:
-        return _SUMMARY if re.search(r"決ま|決め|\bdecid", folded) else ()
+        return _SUMMARY if re.search(r"決ま|決め|記録|台帳|\bdecid|\brecord|\bledger", folded) else ()
     found = dict.fromkeys(_KINDS[name] for name in said if name != "summary")
     return tuple(found) or _SUMMARY
 

@@ -35,11 +35,12 @@ _STOP = frozenset(
     whom whose how why where we our us i me my you your it its that this these those and or not have has had
     decide decided decision decisions say said says tell told us know about any anything there here will would
     can could should shall please much many long often again ever still yet so if then than into up out get got
-    s t d ll re ve m let lets going go went come came last first next""".split()  # noqa: SIM905
+    s t d ll re ve m let lets going go went come came last first next entry entries hold
+    holds record records recorded ledger number""".split()  # noqa: SIM905
 )
 # Words of asking and endings, which say nothing of what is asked about.
 _ASKING = re.compile(
-    r"について|に関して|に関する|に関わる|でしょうか|でしたか|でしたっけ|ですか|だっけ|ましたか|ますか|教えて(?:ください)?"
+    r"どの(?:記録|項目)|記録の?(?:番号|どこ)?|何番|番号|どれ|について|に関して|に関する|に関わる|でしょうか|でしたか|でしたっけ|ですか|だっけ|ましたか|ますか|教えて(?:ください)?"
     r"|いつ(?:まで|から|頃|ごろ)?|誰(?:が|に|の)?|だれ|どなた|どこ|なに|何(?:が|を|に)?|どう(?:なり|なっ|する|いう|して|やって)?|どんな|どの(?:くらい|ような|ように)?"
     r"|どれ(?:くらい|ぐらい)?|いくら|いくつ|なぜ|どうして|理由|決ま(?:った|りました|って|り)|決め(?:た|ました|て)|決定|結論"
     r"|(?:会議|話し合い|議論|定例|打ち合わせ)で(?:は|の)?|でき(?:ます|る)|(?:して|なって|れて)(?:い(?:ます|る)|ました)|ください|[?？。、！!「」]"
@@ -126,6 +127,12 @@ def _read(question: str, synonyms: Synonyms) -> Query:
         units = _units(text, kana=True) or _units(fold(question), kana=True)
     wanted = [t for u in sorted(units, key=lambda u: -u.weight) for f in u.forms for t in _wanted(f)]
     return Query(question, tuple(units), tuple(dict.fromkeys(wanted))[:MOST_TOKENS])
+
+
+def subjects(text: str, synonyms: Synonyms) -> bool:
+    """Whether a text names anything in particular, beside words of asking."""
+    folded = fold(text)
+    return bool(synonyms.others(folded)) or any(u.weight > 0.6 for u in _units(_ASKING.sub(" ", folded)))
 
 
 def _form(word: str) -> str:
