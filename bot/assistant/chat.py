@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 from bot import phrases
 from bot.assistant import talk
+from bot.assistant.asked import is_question
 from bot.assistant.call import relevant
 from bot.assistant.line import Line
 from bot.assistant.shelf import Reader, Shelf
@@ -181,7 +182,7 @@ class Chat:
             reader = Reader(line.user_id)
         now = self._core.clock.now()
         passages = await self._shelf.find(reader, question, language=language, now=now)
-        if not relevant(passages) and before:  # "And when?" is about what was asked before
+        if before and is_question(question) and not relevant(passages):  # "And when?" is about what was asked before
             followed = f"{before[-1].text}\n{question}"
             passages = await self._shelf.find(reader, followed, language=language, now=now)
         free = remark is not None

@@ -154,13 +154,16 @@ def is_unsaid(claim: Claim, judge: Judge) -> bool:
 
 
 def claims_record(claim: Claim, judge: Judge) -> bool:
-    """Whether free talk states what only the record can hold."""
+    """Whether free talk states what only the record can hold. How a mark is written is no such statement."""
     text = claim.text
     if judge.says("not_recorded", text) and is_unsaid(claim, judge):
         return False
     figured = any(f.sure and not _small(f) for f in figures(text))
-    named_people = bool(people(text)) or bool(named(text, judge.names))
-    return figured or named_people or bool(entry_numbers(text)) or judge.says("record_claim", text)
+    common = judge.pattern("not_names")
+    named_people = any(not common.fullmatch(fold_kana(name)) for name in people(text))
+    if figured or named_people or named(text, judge.names) or entry_numbers(text):
+        return True
+    return judge.says("record_claim", text) and not judge.says("mark_quoted", text)
 
 
 def foreign_links(text: str, judge: Judge) -> list[str]:

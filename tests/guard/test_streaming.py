@@ -260,3 +260,49 @@ def test_ends_grow_with_the_text(text: str) -> None:
     assert found == sorted(set(found))
     for end in range(len(text)):
         assert list(ends(text[:end])) == [e for e in found if e <= end][: len(list(ends(text[:end])))]
+
+
+FREE_TALK = {
+    "ja": [
+        "議題は一行にまとめると話しやすくなります。",
+        "会議を始めるには `/meeting start` を使います。",
+        "決定は「決定：」と書くと記録されます。",
+        "明日の会議の準備ですね。",
+        "案を二つか三つに絞ってから、良い点と悪い点を並べてみましょう。",
+        "アジェンダの例：\n- 現状の確認\n- 課題の洗い出し\n- 次の一歩",
+        "会議の前に目的を共有しておくと、議論が短くなります。",
+    ],
+    "en": [
+        "How can I help?",
+        "Start with the goal, then list the options.",
+        "Write `Decision:` in front of a decision and it is recorded.",
+        "An agenda could be:\n- Where we stand\n- Options\n- Next steps",
+        "Good luck with your meeting tomorrow!",
+        "It depends on what your team needs.",
+        "Share the agenda before the meeting so that people can prepare.",
+        "A good decision names its owner and its date.",
+    ],
+}
+LIKE_THE_RECORD = {
+    "ja": [
+        "価格は980円に決まりました。",
+        "佐藤さんが担当します。",
+        "前回の会議で合意しています。",
+        "#4にあります。",
+    ],
+    "en": [
+        "It was decided to ship it.",
+        "Sato is in charge of it.",
+        "Your team plans to launch soon.",
+        "See #4 for that.",
+    ],
+}
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_talk_is_free_as_long_as_it_does_not_sound_like_the_record(language: Language) -> None:
+    rules = chat_rules(language)
+    for text in FREE_TALK[language]:
+        assert [rule.name for rule in rules if rule.check(Candidate(text))] == [], text
+    for text in LIKE_THE_RECORD[language]:
+        assert [rule.name for rule in rules if rule.check(Candidate(text))] == ["cites_each"], text
