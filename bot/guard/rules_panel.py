@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.guard.similarity import repeats
 from bot.guard.wording import Lexicon, plain
-from bot.meeting.model import Language
+from bot.meeting.figures import figures, unborne
 from bot.meeting.names import entry_numbers
 from bot.meeting.replies import closing_wish
 from bot.meeting.terms import terms
@@ -19,7 +19,9 @@ from bot.meeting.words import Words
 CHARACTERS = 900  # of one turn: three of them fit on a screen
 # Of what a sentence says was decided, this share must stand in one decision or constraint of the ledger.
 _BORNE_SHARE = 0.6
+_LETTERS_SHARE = 0.7  # or of its letter pairs, where it holds few terms
 _SENTENCES = re.compile(r"[^。！？!?\n]+?(?:[。！？!?]+|\.(?=\s|$)|\n|$)")
+_ORNAMENT = re.compile(r"^\W+")
 _NAME_AS_LINE = r"[^\w\n]*{name}[^\w\n]{{0,3}}(?:[:：]|$)"
 
 
@@ -48,7 +50,8 @@ def brings_something_new(recent: Sequence[str], lexicon: Lexicon) -> Rule:
 
 def own_voice(voices: Sequence[str], lexicon: Lexicon) -> Rule:
     """No line in somebody else's name, be it the facilitator, another role or a member of the server."""
-    names = sorted({plain(v).strip() for v in voices if plain(v).strip()}, key=len, reverse=True)
+    bare = {_ORNAMENT.sub("", plain(voice)).strip() for voice in voices}
+    names = sorted(bare - {""}, key=len, reverse=True)
     patterns = [re.compile(_NAME_AS_LINE.format(name=re.escape(name)), re.M) for name in names]
 
     def check(candidate: Candidate) -> str | None:
@@ -66,7 +69,8 @@ def ends_nothing(words: Sequence[Words], lexicon: Lexicon) -> Rule:
 
     def check(candidate: Candidate) -> str | None:
         wishes = any(closing_wish(candidate.text, w) is not None for w in words)
-        return lexicon.reason("ends_nothing") if wishes else None
+        ends = wishes or lexicon.pattern("panel_ends").search(plain(candidate.text))
+        return lexicon.reason("ends_nothing") if ends else None
 
     return Rule("ends_nothing", Strength.MUST, Remedy.REPHRASE, check)
 
@@ -78,7 +82,7 @@ def decides_nothing_unheld(
 
     def check(candidate: Candidate) -> str | None:
         unknown = [f"#{n}" for n in entry_numbers(candidate.text) if n not in numbers]
-        claims = [s for s in claimed(candidate.text, lexicon) if not _borne(s, held(), lexicon.language)]
+        claims = [s for s in claimed(candidate.text, lexicon) if not _borne(s, held(), lexicon)]
         if not unknown and not claims:
             return None
         return lexicon.reason(
@@ -100,11 +104,22 @@ def claimed(text: str, lexicon: Lexicon) -> list[str]:
     return found
 
 
-def _borne(sentence: str, held: Sequence[str], language: Language) -> bool:
-    about = terms(sentence)
-    if not about:
-        return False
-    return any(len(about & terms(text)) >= _BORNE_SHARE * len(about) for text in held)
+def _borne(sentence: str, held: Sequence[str], lexicon: Lexicon) -> bool:
+    """Most of what the sentence claims stands in one text of the ledger, every figure of it included."""
+    claim = lexicon.pattern("panel_claims").sub("", plain(sentence))
+    about, letters = terms(sentence), _pairs(claim)
+    for text in held:
+        if unborne(sentence, figures(text)):
+            continue
+        shared = about and len(about & terms(text)) >= _BORNE_SHARE * len(about)
+        if shared or (letters and len(letters & _pairs(plain(text))) >= _LETTERS_SHARE * len(letters)):
+            return True
+    return False
+
+
+def _pairs(text: str) -> set[str]:
+    bare = re.sub(r"[\W_]+", "", text)
+    return {bare[i : i + 2] for i in range(len(bare) - 1)}
 
 
 def calls_nobody_official(calls: Callable[[str], bool], lexicon: Lexicon) -> Rule:

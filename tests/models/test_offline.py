@@ -28,7 +28,7 @@ from bot.minutes import rules as prose_rules
 from bot.models.base import Prompt, ProviderError, Request
 from bot.models.offline import OfflineModel, respond
 from bot.phrases import book
-from bot.prompts.outputs import SILENCE, AnswerOut, MinutesOut, TurnOut
+from bot.prompts.outputs import SILENCE, AnswerOut, MinutesOut, PanelOut, TurnOut
 from tests.minutes.made import NASTY, START, Ledger, full, say, view
 from tests.models.scenes import messages, scene
 
@@ -369,7 +369,9 @@ def test_the_minutes_rules_pass_its_prose(language: Language, ledger: str) -> No
 @pytest.mark.parametrize("route", list(Route))
 async def test_as_a_model_it_answers_in_the_asked_type(route: Route) -> None:
     output = (
-        MinutesOut
+        PanelOut
+        if route is Route.PANEL
+        else MinutesOut
         if route is Route.MINUTES
         else AnswerOut
         if route in (Route.HAND_OFF, Route.ASK, Route.CHAT)
