@@ -171,14 +171,14 @@ def sheets(language: Language | None = None, folder: Path = FOLDER) -> list[Shee
     return found
 
 
-async def play(sheet: Sheet, model: Model) -> AsyncIterator[Outcome]:
+async def play(sheet: Sheet, model: Model, patience: float = 1.0) -> AsyncIterator[Outcome]:
     """Every question of a sheet, in order."""
     database = Database("sqlite:///:memory:", salt=lambda: b"s" * 16)
     await database.open()
     try:
         for number, held in enumerate(sheet.meetings, start=1):
             await database.unit(partial(_put, held=held, number=number, language=sheet.language))
-        assistant = Assistant(core_over(database, model, sheet.language), sheet.language)
+        assistant = Assistant(core_over(database, model, sheet.language, patience), sheet.language)
         channels = {m.channel for m in sheet.meetings if m.server == SERVER and not m.hidden} | {HERE}
         for question in sheet.questions:
             answer = await assistant.ask(Place(SERVER, HERE), ASKER, question.ask, channels)
@@ -187,7 +187,7 @@ async def play(sheet: Sheet, model: Model) -> AsyncIterator[Outcome]:
         await database.close()
 
 
-def core_over(database: Database, model: Model, language: Language) -> Core:
+def core_over(database: Database, model: Model, language: Language, patience: float = 1.0) -> Core:
     clock = Clock(lambda: NOW)
     return Core(
         db=database,
@@ -195,7 +195,7 @@ def core_over(database: Database, model: Model, language: Language) -> Core:
         generator=Generator(lambda call: model, clock),
         salt=database.salt,
         owner="evaluation",
-        limits=Limits(),
+        limits=Limits(Limits().deadline_s * patience, patience=patience),
         model_name=lambda route: model.name,
         degraded=lambda: False,
         policy=Policy(Defaults(language)),

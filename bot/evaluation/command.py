@@ -100,6 +100,20 @@ def sizes(
     raise typer.Exit(_guarded(go))
 
 
+@eval_cli.command()
+def ask(
+    model: Annotated[
+        str, typer.Option(help="offline, scripted:answers, scripted:invents, or a Gemini model's name")
+    ] = "offline",
+    language: _LANGUAGE = None,
+    patience: Annotated[float, typer.Option(min=1, help="deadlines so many times the product's")] = 1.0,
+) -> None:
+    """Questions to known meetings, as /ask answers them: found, rightly cited, invented, leaked."""
+    from bot.evaluation import ask_report
+
+    raise typer.Exit(_guarded(lambda: ask_report.run(model, language, patience, _console())))
+
+
 def stats(database: str | None = None, since: datetime | None = None, out: Path | None = None) -> int:
     """Rates from real meetings; returns the exit status. `database`: URL or path, default: as configured."""
     from bot.evaluation import stats as real

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from bot.meeting.figures import figures
+from bot.meeting.polarity import limits
 from bot.meeting.seeking import normal
 from bot.meeting.synonyms import Synonyms
 from bot.meeting.terms import stem
@@ -207,11 +208,13 @@ def _holding(query: Query, text: str) -> list[bool]:
 
 
 def _is_it(unit: Unit, text: str) -> bool:
-    """Whether a text holds the very thing that a word names: a date for "deadline", a sum for "cost"."""
+    """Whether a text holds the thing that a word names: a date for "deadline", a sum for "cost", a bound."""
     if unit.group in ("due", "date"):
         return any(f.sure and f.unit in ("date", "weekday") for f in figures(text))
     if unit.group == "money":
         return any(f.sure and f.unit in _CURRENCIES for f in figures(text))
+    if unit.group == "limit":
+        return any(bound.figure is not None for bound in limits(text))
     return False
 
 

@@ -1,8 +1,9 @@
 """How decisions are found by words (pure): one normal form for texts and queries, pieces, and a rank.
 
 Portable on purpose: a piece is looked for as a part of the normalised text, so two-character Japanese words
-need no tokenizer, and nothing of an erased text stays in an index that cannot forget (SQLite's FTS5 keeps
-deleted words in its segments before 3.42).
+need no tokenizer. Decisions are few enough for that. Whole transcripts are not: questions to the assistant go
+through a full-text index over tokens of the same normal form (`meeting.retrieving`, `store.passages`), which
+is made to forget what is erased.
 """
 
 from __future__ import annotations

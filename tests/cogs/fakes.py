@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.assistant.line import Line
+from bot.assistant.service import Answer
 from bot.facilitation.records import PAGE, Hit, Page, Record
 from bot.facilitation.requests import AgendaShown, Person, StartRequest, Status
 from bot.meeting.agenda import AgendaItem, Current
@@ -175,10 +176,6 @@ class RecordingMeetings:
         self._note("confirm", place, number, by, interaction_id)
         return [entry(9, EntryKind.CONFIRMATION, ""), entry(10, EntryKind.CONFIRMATION, "")]
 
-    async def ask(self, place: Place, by: Person, question: str, interaction_id: int | None) -> str:
-        self._note("ask", place, by, question, interaction_id)
-        return "980円です。"
-
     async def language_of(self, place: Place) -> Language:
         self._note("language_of", place)
         return "ja"
@@ -287,11 +284,21 @@ class RecordingChat:
         self.calls.append((line, seen))
 
 
+class RecordingAssistant:
+    def __init__(self, meetings: RecordingMeetings) -> None:
+        self._meetings = meetings
+
+    async def ask(self, place: Place, by: Person, question: str, channels: Collection[int]) -> Answer:
+        self._meetings._note("ask", place, by, question, channels)
+        return Answer("980円です。", "ja", (), (), "first")
+
+
 class RecordingApp:
     def __init__(self, digest: str | None = None) -> None:
         self.meetings = RecordingMeetings()
         self.minutes = RecordingMinutes()
         self.records = RecordingRecords(self.meetings)
+        self.assistant = RecordingAssistant(self.meetings)
         self.chat = RecordingChat()
         self.stage: Stage | None = None
         self.digest = digest

@@ -7,11 +7,17 @@ import inspect
 import pytest
 
 from bot.app import App
+from bot.assistant.service import Assistant
 from bot.facilitation.meetings import Meetings
 from bot.minutes.archive import Minutes
-from tests.cogs.fakes import RecordingApp, RecordingMeetings, RecordingMinutes
+from tests.cogs.fakes import RecordingApp, RecordingAssistant, RecordingMeetings, RecordingMinutes
 
-PAIRS = [(RecordingMeetings, Meetings), (RecordingMinutes, Minutes), (RecordingApp, App)]
+PAIRS = [
+    (RecordingMeetings, Meetings),
+    (RecordingMinutes, Minutes),
+    (RecordingAssistant, Assistant),
+    (RecordingApp, App),
+]
 
 
 @pytest.mark.parametrize(("fake", "real"), PAIRS)

@@ -64,7 +64,7 @@ def test_a_question_is_answered_once_though_its_words_stay_unread() -> None:
 
     async def story(s: Sitting) -> None:
         await s.start()
-        await s.talk(("佐藤", "始めましょう"), ("鈴木", "@アシスタント いま何が決まっていますか？"))
+        await s.talk(("佐藤", "決定：会場は本社とする"), ("鈴木", "@アシスタント いま何が決まっていますか？"))
         asked = len(model_asks(s))
         await s.talk(("田中", "私も知りたいです"), ("鈴木", "@Ketsugi 進めてください"), ("田中", "はい"))
         assert asked > 0
