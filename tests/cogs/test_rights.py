@@ -52,6 +52,8 @@ TABLE: list[tuple[str, dict[str, Any], set[str]]] = [
     ("settings set", {"activity": "quiet"}, MANAGING),
     ("meeting hand-over", {"member": "@guest"}, LEADING),
     ("meeting start", {"title": "Another"}, EVERYONE),
+    ("panel start", {"topic": "Another", "preset": "product"}, EVERYONE),
+    ("panel stop", {}, EVERYONE),  # of no panel here; of a running one see test_panel.py
     ("meeting end", {"now": True}, LEADING),
     ("meeting end", {}, EVERYONE),
     ("privacy opt-out", {}, EVERYONE),
