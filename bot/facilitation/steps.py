@@ -18,7 +18,7 @@ from bot.meeting.schedule import StepKind
 from bot.minutes.draft import step_draft
 from bot.panel.turn import step_panel
 from bot.stage import Attachment, Busy, Outgoing, Refused, Uncertain
-from bot.store import meetings, minutes, outbox, search
+from bot.store import meetings, minutes, outbox, passages, search
 from bot.store.engine import Connection
 from bot.supervision import log_failure
 
@@ -66,6 +66,7 @@ async def step_finish(core: Core, room: Room) -> None:
             )
         )
         await search.index(c, room.id)
+        await passages.fill(c, room.meeting.guild_id)
         if undelivered:
             await _offer_to_chair(c, room, now, change)
         return change

@@ -77,7 +77,7 @@ def claims(text: str) -> list[Claim]:
     found: list[Claim] = []
     head = ""
     for sentence in _sentences(text):
-        if without_cites(sentence).rstrip(" *_").endswith((":", "：")) and not cites(sentence):
+        if without_cites(sentence).rstrip(" *_\n").endswith((":", "：")) and not cites(sentence):
             head = sentence.rstrip("\n") + " "
             continue
         found += _of_sentence(head + sentence)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.meeting.model import Entry, Meeting, MeetingState
-from bot.store import ledger, meetings, schema, servers
+from bot.store import cleanup, ledger, meetings, schema, servers
 from bot.store._gate import ERASED, erasing
 
 # How long an interaction id is remembered: Discord's tokens live 15 minutes, a restart may come in between.
@@ -73,6 +73,7 @@ async def erase_meeting(c: AsyncConnection, guild_id: int, meeting_id: int) -> b
     """
     if await meetings.get(c, meeting_id, guild_id=guild_id) is None:
         return False
+    await cleanup.mark_resting(c, guild_id, meeting_id)
     for table in (schema.post_files, schema.attempts):
         await c.execute(sa.delete(table).where(table.c.post_id.in_(_posts_of(meeting_id))))
     attempts = schema.generation_attempts

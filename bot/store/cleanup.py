@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store import schema
+from bot.store._gate import ERASED
 
 Owed = Literal["replace", "remove"]
 _posts = schema.posts
@@ -50,7 +51,9 @@ def _posted(row: sa.Row[tuple[object, ...]]) -> Posted:
 
 def _sent() -> sa.Select[tuple[object, ...]]:
     return sa.select(_posts).where(
-        _posts.c.state == "sent", _posts.c.message_id.is_not(None), _posts.c.kind.in_(("post", "minutes", "dm"))
+        _posts.c.state == "sent",
+        _posts.c.message_id.is_not(None),
+        _posts.c.kind.in_(("post", "minutes", "dm")),
     )
 
 
@@ -72,6 +75,34 @@ async def mark(c: AsyncConnection, meeting_id: int, says: Collection[str]) -> No
             owed = "remove"  # a whole set of minutes, which a direct message cannot show anew; `/minutes show` has them
         if owed is not None:
             await c.execute(sa.update(_posts).where(_posts.c.id == row.id).values(failure=owed))
+
+
+async def mark_resting(
+    c: AsyncConnection, guild_id: int, meeting_id: int, says: Collection[str] | None = None
+) -> None:
+    """Answers that were posted in other meetings and rest on this one's record: those that hold one of `says`
+    (None: all of them) are emptied, and the room is owed their removal."""
+    answers = sa.or_(_posts.c.key.like("ask:%"), _posts.c.key.like("assist:%"))
+    query = sa.select(_posts).where(_posts.c.guild_id == guild_id, _posts.c.meeting_id != meeting_id, answers)
+    for row in (await c.execute(query)).all():
+        if meeting_id not in (row.payload.get("rests_on") or ()):
+            continue
+        if says is not None and not any(said in row.text for said in says):
+            continue
+        sent = row.state == "sent"
+        values = {"text": "", "payload": {}, "failure": "remove" if sent else "erased"}
+        values |= {} if sent else {"state": "failed"}
+        await c.execute(sa.update(_posts).where(_posts.c.id == row.id).values(**values))
+        await _forget_generation(c, row.generation_id)
+        c.info[ERASED] = True
+
+
+async def _forget_generation(c: AsyncConnection, generation_id: int | None) -> None:
+    for table, key in (
+        (schema.generations, schema.generations.c.id),
+        (schema.generation_attempts, schema.generation_attempts.c.generation_id),
+    ):
+        await c.execute(sa.update(table).where(key == generation_id).values(text=None, verdicts=[]))
 
 
 async def owed(c: AsyncConnection, limit: int = 50) -> list[Posted]:

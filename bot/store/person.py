@@ -58,6 +58,8 @@ async def erase_person(c: AsyncConnection, guild_id: int, user_id: int, now: dat
         await _from_meeting(c, meeting_id, user_id)
         await _from_posts(c, meeting_id, user_id, traces, now)
         await _from_panel(c, meeting_id, traces, now)
+        telling = {x for x in traces.words if len(x) >= TELLING}
+        await cleanup.mark_resting(c, guild_id, meeting_id, {*traces.names, *telling})
         await archive.forget_own_words(c, meeting_id)
         table = schema.minutes
         emptied = await c.execute(

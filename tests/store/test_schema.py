@@ -252,6 +252,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "own_data.everything": lambda c, m: own_data.everything(c, GUILD, SATO),
     "cleanup.messages": lambda c, m: cleanup.messages(c, m),
     "cleanup.mark": lambda c, m: cleanup.mark(c, m, ["佐藤"]),
+    "cleanup.mark_resting": lambda c, m: cleanup.mark_resting(c, GUILD, m),
     "cleanup.owed": lambda c, m: cleanup.owed(c),
     "cleanup.done": lambda c, m: cleanup.done(c, 1),
     "person.meetings_of": lambda c, m: person.meetings_of(c, GUILD, SATO),
