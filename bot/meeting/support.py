@@ -156,12 +156,14 @@ def is_unsaid(claim: Claim, judge: Judge) -> bool:
 def claims_record(claim: Claim, judge: Judge) -> bool:
     """Whether free talk states what only the record can hold. How a mark is written is no such statement."""
     text = claim.text
-    if judge.says("not_recorded", text) and is_unsaid(claim, judge):
+    if entry_numbers(text):
+        return True
+    if is_unsaid(claim, judge):
         return False
     figured = any(f.sure and not _small(f) for f in figures(text))
     common = judge.pattern("not_names")
     named_people = any(not common.fullmatch(fold_kana(name)) for name in people(text))
-    if figured or named_people or named(text, judge.names) or entry_numbers(text):
+    if figured or named_people or named(text, judge.names):
         return True
     return judge.says("record_claim", text) and not judge.says("mark_quoted", text)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.app import build
-from bot.evaluation import bench, load
+from bot.evaluation import bench, chatting, load
 from bot.settings import Settings
 from tests.crash.instant import run_instant
 
@@ -94,21 +94,53 @@ RESULT = {
 }
 
 
+TALK = {
+    "people": 20,
+    "first_visible_median_ms": 120.0,
+    "first_visible_p95_ms": 300.0,
+    "sentence_visible_median_ms": 0.5,
+    "sentence_visible_p95_ms": 5.0,
+    "answer_median_ms": 2000.0,
+    "answer_p95_ms": 2100.0,
+    "edits_median": 2.0,
+    "edits_most": 2,
+}
+
+
 def test_each_load_has_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        asked.append(command[-3:])
-        return subprocess.CompletedProcess(command, 0, json.dumps(RESULT) + "\n", "")
+        asked.append(command[command.index("-m") + 1 :])
+        result = RESULT if "bot.evaluation.load" in command else TALK
+        return subprocess.CompletedProcess(command, 0, json.dumps(result) + "\n", "")
 
     monkeypatch.setattr(bench.subprocess, "run", run)
     out = tmp_path / "bench.jsonl"
     assert bench.bench(1.0, out) == 0
-    assert asked == [["bot.evaluation.load", "1", "1.0"], ["bot.evaluation.load", "100", "1.0"]]
-    assert [json.loads(line) for line in out.read_text().splitlines()] == [RESULT, RESULT]
+    loads = [["bot.evaluation.load", "1", "1.0"], ["bot.evaluation.load", "100", "1.0"]]
+    assert asked == [*loads, ["bot.evaluation.chatting", "20"]]
+    assert [json.loads(line) for line in out.read_text().splitlines()] == [RESULT, RESULT, TALK]
 
 
 def test_a_load_that_fails_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = subprocess.CompletedProcess([], 1, "", "no room")
     monkeypatch.setattr(bench.subprocess, "run", lambda *_, **__: failed)
     assert bench.bench(1.0, None) == 1
+
+
+def test_direct_messages_are_measured_from_the_first_piece_to_what_is_seen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def main() -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr(chatting, "datetime", _At(loop.time))
+        return await chatting.measure(4)
+
+    measured = run_instant(main())
+    assert measured["people"] == 4
+    # What is shown waits for the end of the first sentence (12 characters a piece) and for nothing else.
+    assert measured["sentence_visible_p95_ms"] < 1.0
+    assert 60 <= measured["first_visible_median_ms"] <= 400
+    assert measured["answer_median_ms"] > 1_000
+    assert 1 <= measured["edits_most"] <= measured["answer_p95_ms"] / 1_000 + 2
