@@ -11,7 +11,7 @@ from bot.facilitation.core import Change, Core, books
 from bot.facilitation.delivery import deliver, put_post, put_reaction
 from bot.facilitation.requests import Person
 from bot.facilitation.room import Room
-from bot.meeting import dates, marks, owners
+from bot.meeting import dates, lookup, marks, owners
 from bot.meeting.model import Entry, EntryKind, Item, MeetingState, Message, NewEntry, Origin
 from bot.meeting.text import strip_invisible
 from bot.minutes.message import erratum
@@ -296,12 +296,14 @@ def _day(room: Room, core: Core, due: str) -> date | None:
 
 async def confirm(core: Core, room: Room, number: int | None, by: Person, interaction_id: int) -> list[Entry]:
     """One entry, or with None everything that waits for a confirmation."""
-    waiting = [i for i in room.view.items if i.live and i.status == "unconfirmed"]
-    if number is not None:
+    waiting = [i.number for i in room.view.items if i.live and i.status == "unconfirmed"]
+    if number is not None and lookup.offered(room.view, number) is not None:
+        waiting = [number]
+    elif number is not None:
         item = _item(room, number)
         if item.kind is not EntryKind.PROPOSAL and not item.waits:
             raise BadInput("error.confirmed_already", number=number)
-        waiting = [item]
+        waiting = [item.number]
     if not waiting:
         raise BadInput("error.nothing_to_confirm")
     return await _append(
@@ -311,12 +313,12 @@ async def confirm(core: Core, room: Room, number: int | None, by: Person, intera
             NewEntry(
                 EntryKind.CONFIRMATION,
                 "",
-                f"i:{interaction_id}:{i.number}",
+                f"i:{interaction_id}:{waits}",
                 Origin.COMMAND,
                 by.id,
                 by.name,
-                refers_to=i.number,
+                refers_to=waits,
             )
-            for i in waiting
+            for waits in waiting
         ],
     )

@@ -12,7 +12,7 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_reaction
 from bot.facilitation.requests import Person
 from bot.facilitation.room import KEY_MINUTES, Room
-from bot.meeting import marks, replies
+from bot.meeting import lookup, marks, replies
 from bot.meeting.model import Entry, EntryKind, MeetingState, Message, NewEntry, Origin
 from bot.meeting.text import strip_invisible
 from bot.stage import Seen
@@ -199,6 +199,10 @@ def bare(emoji: str) -> str:
 def _from_reaction(room: Room, message_id: int, person: Person, emoji: str) -> list[NewEntry]:
     meant = [i for i in room.view.items if i.live and i.original.message_id == message_id]
     new: list[NewEntry] = []
+    if emoji == CONFIRM:  # the panel's answers and rewordings are no items of their own
+        said = [e.number for e in room.entries if e.message_id == message_id]
+        offered = [n for n in said if lookup.offered(room.view, n) is not None]
+        new = [_confirmation(room, message_id, person, number) for number in offered]
     for item in meant:
         kind: EntryKind | None = None
         value: float | None = None
@@ -223,6 +227,14 @@ def _from_reaction(room: Room, message_id: int, person: Person, emoji: str) -> l
                 )
             )
     return new
+
+
+def _confirmation(room: Room, message_id: int, person: Person, number: int) -> NewEntry:
+    key = _reaction_key(room, f"r:{message_id}:{number}:{person.id}:{CONFIRM}")
+    return NewEntry(
+        EntryKind.CONFIRMATION, "", key, Origin.REACTION, person.id, person.name,
+        message_id=message_id, refers_to=number,
+    )  # fmt: skip
 
 
 def _reaction_key(room: Room, key: str) -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from bot.meeting.model import Entry, EntryKind, Item, LedgerView
+from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Origin
 from bot.meeting.text import fold, is_japanese
 
 # An entry's number and nothing else: "3", "#3", "No. 3", "決定3", "decision 3", "3番"; not "上限は4件".
@@ -87,6 +87,15 @@ def undo_target(view: LedgerView, author_id: int) -> Entry | None:
         item = view.item(entry.number)
         if item is None or item.live:
             return entry
+    return None
+
+
+def offered(view: LedgerView, number: int) -> Entry | None:
+    """The panel's answer or rewording of that number, where no person has confirmed it yet: it waits for one."""
+    confirmed = {e.refers_to for e in view.entries if e.kind is EntryKind.CONFIRMATION and e.origin.by_person}
+    for entry in view.entries:
+        if entry.number == number and entry.origin is Origin.PANEL and number not in confirmed:
+            return entry if entry.kind in (EntryKind.ANSWER, EntryKind.REVISION) else None
     return None
 
 

@@ -25,7 +25,7 @@ async def _panel(sitting: Sitting, *, restart_after: int | None = None, down_s: 
     sitting.model = Scripted(mends, Usage(2_000, 0, 200))  # type: ignore[assignment]
     await start(sitting, ROLES, len(SAID), title=TITLE, agenda=AGENDA, constraints=CONSTRAINTS)
     if restart_after is not None:
-        while len(panel_posts(sitting)) < restart_after:
+        while len(panel_posts(sitting)) < restart_after:  # noqa: ASYNC110
             await asyncio.sleep(1)
         assert sitting.app is not None
         await sitting.app.abandon()
