@@ -426,6 +426,7 @@ def test_nothing_of_a_conversation_is_in_the_database_but_what_it_cost(folder: F
             used = await generations.usage(conn, None)
             assert [(u.version, u.calls, u.tokens_in) for u in used] == [("scripted-1", 4, 400)]
             assert [s.route.value for s in await generations.sources(conn, None)] == ["chat", "chat"]
+            assert await generations.usage(conn, 900) == []  # no server's
             dump = await (await conn.get_raw_connection()).driver_connection.execute_fetchall(  # type: ignore
                 "select sql from sqlite_master"
             )
