@@ -7,16 +7,24 @@ import inspect
 import pytest
 
 from bot.app import App
+from bot.assistant.chat import Chat
 from bot.assistant.service import Assistant
 from bot.facilitation.meetings import Meetings
 from bot.minutes.archive import Minutes
-from tests.cogs.fakes import RecordingApp, RecordingAssistant, RecordingMeetings, RecordingMinutes
+from tests.cogs.fakes import (
+    RecordingApp,
+    RecordingAssistant,
+    RecordingChat,
+    RecordingMeetings,
+    RecordingMinutes,
+)
 
 PAIRS = [
     (RecordingMeetings, Meetings),
     (RecordingMinutes, Minutes),
     (RecordingAssistant, Assistant),
     (RecordingApp, App),
+    (RecordingChat, Chat),
 ]
 
 
