@@ -296,8 +296,13 @@ def unheld(claim: Claim, judge: Judge) -> str | None:
 
 
 def _share(text: str, held: Sequence[str], judge: Judge) -> float:
-    mine = terms(without(judge.pattern("framing"), text))
-    return len(mine & _known(held, judge)) / len(mine) if mine else 1.0
+    mine = {_single(t) for t in terms(without(judge.pattern("framing"), text))}
+    return len(mine & {_single(t) for t in _known(held, judge)}) / len(mine) if mine else 1.0
+
+
+def _single(term: str) -> str:
+    """stopped and stop, shipping and ship: one term."""
+    return term[:-1] if len(term) > 3 and term[-1] == term[-2] and term.isascii() else term
 
 
 def _known(held: Sequence[str], judge: Judge) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,12 @@ import pytest
 from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.guard.rules_panel import PanelFacts
 from bot.guard.table import TABLE, RoomFacts, hand_off, rules_for
-from bot.meeting.model import LANGUAGES, Language, Phase, Route
+from bot.meeting.citing import Passage
+from bot.meeting.model import LANGUAGES, EntryKind, Language, Phase, Route
 
 ROWS = tomllib.loads((Path(__file__).parent / "data" / "rules.toml").read_text(encoding="utf-8"))
 
+CITING = ("cites_exist", "cites_each", "cited_agrees", "cited_holds", "cited_stands")
 _RECORD = {
     "ja": (
         "予算は50万円にします。",
@@ -32,6 +35,44 @@ _OPEN = {"ja": ("担当者は誰か",), "en": ("who owns the release",)}
 
 # Of these the measure is what is tested: below, in test_similarity.py and in tests/panel/test_rules.py.
 MEASURED = {"no_repetition", "at_most", "at_most_panel", "brings_something_new"}
+
+
+_AT = datetime(2026, 1, 20, tzinfo=UTC)
+_HELD = {
+    "ja": (
+        ("decision", "confirmed", "公開日は1月27日（火）とする"),
+        ("constraint", "live", "予算は50万円以内"),
+        ("question", "open", "価格は980円か1,200円か"),
+        ("action", "live", "価格の比較表を作る"),
+        ("decision", "retracted", "公開日は1月20日とする"),
+        ("decision", "confirmed", "夜間はサーバーを止めない"),
+        ("decision", "unconfirmed", "広告を出す"),
+        (None, "", "家賃は月8万円くらいです"),
+    ),
+    "en": (
+        ("decision", "confirmed", "we ship on 12 October"),
+        ("constraint", "live", "The budget is at most 5,000 dollars"),
+        ("question", "open", "is the price 9 or 12 dollars?"),
+        ("action", "live", "draw up a comparison of prices"),
+        ("decision", "retracted", "we ship on 5 October"),
+        ("decision", "confirmed", "never stop the server at night"),
+        ("decision", "unconfirmed", "we buy advertising"),
+        (None, "", "The rent is about 800 dollars"),
+    ),
+}
+
+
+def passages_of(language: Language) -> tuple[Passage, ...]:
+    """The passages that the rows on citing are held against, by number from 1."""
+    who, owner = ("佐藤", "田中") if language == "ja" else ("Ana", "Ben")
+    return tuple(
+        Passage(
+            str(n), "message" if kind is None else "entry", 1, 1, "", _AT, who, text, f"https://discord.com/{n}",
+            status, 1.0, None if kind is None else n, None if kind is None else EntryKind(kind),
+            owner=owner if kind == "action" else "",
+        )
+        for n, (kind, status, text) in enumerate(_HELD[language], start=1)
+    )  # fmt: skip
 
 
 def facts_for(rule: str, language: Language) -> RoomFacts:
@@ -60,6 +101,7 @@ def facts_for(rule: str, language: Language) -> RoomFacts:
             names=("佐藤", "田中", "Sato", "Ana"),
             entry_numbers=frozenset({1, 2}),
         ),
+        **dict.fromkeys(CITING, replace(base, passages=passages_of(language))),
     }.get(rule, base)
 
 
