@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from bot.meeting.text import fold_kana
@@ -65,18 +66,25 @@ def called(text: str, roles: Sequence[Role]) -> int | None:
 
     Only speaking of a role is not addressing it. Of several the last one named counts: that is who is asked.
     """
-    found: list[tuple[int, int]] = []
-    plain = fold_kana(text)
-    for index, role in enumerate(roles):
-        name = re.escape(fold_kana(role.name))
-        pattern = (
-            rf"[@＠]\s?(?:🤖\s?)?{name}(?![a-z0-9])"
-            rf"|(?:^|[\n。！!？?、,]\s?)(?:🤖\s?)?{name}\s?(?:さん|様|役|氏)?\s?[、,:：?？]"
-            rf"|(?:^|[\n。！!？?、,.]\s?)(?:🤖\s?)?{name}\s?(?:さん|様)(?:は|の|に|から|も|へ)"
-            rf"|(?<![a-z0-9])(?:🤖\s?)?{name}さん[、は].{{0,60}}(?:ですか|ますか|でしょうか|[?？])"
-        )
-        found += [(m.start(), index) for m in re.finditer(pattern, plain)]
-    return max(found)[1] if found else None
+    found: list[tuple[int, int, int]] = []
+    for number, line in enumerate(text.split("\n")):
+        plain = fold_kana(line)
+        for index, role in enumerate(roles):
+            found += [(number, m.start(), index) for m in _calls(role.name).finditer(plain)]
+    return max(found)[2] if found else None
+
+
+@lru_cache(maxsize=256)
+def _calls(name: str) -> re.Pattern[str]:
+    """At the head of a sentence with a pause behind it, with a mention's sign, with さん and a pause or a question."""
+    name = rf"(?:🤖\s?)?{re.escape(fold_kana(name))}"
+    head, polite = r"(?:^|[。.！!？?、,]\s?)", r"(?:さん|様|氏)"
+    return re.compile(
+        rf"@\s?{name}(?![a-z0-9])"
+        rf"|{head}{name}\s?{polite}?\s?[、,:?]"
+        rf"|{head}{name}\s?{polite}(?:は|の|に|から|も|へ)"
+        rf"|(?<![a-z0-9]){name}{polite}(?:[、,?]|[はもの].{{0,60}}(?:ですか|ますか|でしょうか|\?))"
+    )
 
 
 def agreed(
