@@ -65,6 +65,8 @@ async def play(scenario: Scenario, host: Host, gold: Gold | None = None) -> Held
     lines = await rehearsal.play()
     messages = _messages(lines)
     people = {m.author_name: m.author_id for m in messages}
+    for silent in (scenario.header.chair, *scenario.header.participants):
+        people.setdefault(silent, cases.FIRST_PERSON_ID + len(people))
     name = Path(scenario.path).name.removesuffix(".jsonl").removesuffix(".json") or "panel"
     held = Held(Played(name, scenario.header, tuple(messages), gold or Gold(), people), lines)
     if not held.minutes or not messages:
