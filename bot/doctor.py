@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,7 @@ from bot.run import bad_settings, token_problem
 from bot.settings import OFFLINE, Settings
 from bot.store import heartbeats
 from bot.store.engine import Database
+from bot.store.passages import MISSING
 
 SAFE_SQLITE = (
     3,
@@ -94,9 +96,17 @@ def _sqlite() -> Finding:
         return Finding(
             "wrong", f"SQLite {version} is too old (RETURNING needs 3.35)", "install a newer Python"
         )
+    if not _has_full_text_search():
+        return Finding("wrong", f"SQLite {version}: {MISSING.partition(';')[0]}", MISSING.partition("; ")[2])
     if sqlite3.sqlite_version_info < SAFE_SQLITE:
         return Finding("note", f"SQLite {version}: fine with one process, which the lock file enforces")
     return Finding("ok", f"SQLite {version}")
+
+
+def _has_full_text_search() -> bool:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        found = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchone()
+    return found is not None
 
 
 async def _database(settings: Settings) -> Finding:

@@ -59,7 +59,7 @@ def kinds(question: str) -> tuple[EntryKind, ...]:
     if not said:
         return _SUMMARY if re.search(r"決ま|決め|記録|台帳|\bdecid|\brecord|\bledger", folded) else ()
     found = dict.fromkeys(_KINDS[name] for name in said if name != "summary")
-    return tuple(found) or _SUMMARY
+    return tuple(dict.fromkeys((*found, *_SUMMARY))) if "summary" in said else tuple(found)
 
 
 def _says(folded: str, name: str) -> bool:

@@ -11,7 +11,7 @@ from bot.facilitation.addressing import addresses_assistant
 from bot.facilitation.display import message_link
 from bot.meeting import ledger as folding
 from bot.meeting import speech
-from bot.meeting.citing import Passage
+from bot.meeting.citing import LISTED, Passage
 from bot.meeting.display import one_line
 from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Message, OwnPost
 from bot.meeting.retrieving import Query
@@ -110,7 +110,7 @@ class Book:
             at=entry.at,
             who=entry.author_name,
             status="replaced" if gone is not None else item.status,
-            score=1.0 if item.original.number in self.listed else 0.0,
+            score=LISTED if item.original.number in self.listed else 0.0,
             number=item.number,
             entry_kind=item.kind,
             against=item.kind is EntryKind.DECISION and (entry.value or 0) < 0,

@@ -182,7 +182,9 @@ class Chat:
             reader = Reader(line.user_id)
         now = self._core.clock.now()
         passages = await self._shelf.find(reader, question, language=language, now=now)
-        if before and is_question(question) and not relevant(passages):  # "And when?" is about what was asked before
+        if (
+            before and is_question(question) and not relevant(passages)
+        ):  # "And when?" is about what was asked before
             followed = f"{before[-1].text}\n{question}"
             passages = await self._shelf.find(reader, followed, language=language, now=now)
         free = remark is not None

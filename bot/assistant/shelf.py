@@ -20,7 +20,7 @@ from bot.facilitation.room import Room
 from bot.facilitation.thinking import Material
 from bot.guard.lexicons import synonyms
 from bot.meeting import quoting, retrieving
-from bot.meeting.citing import Passage
+from bot.meeting.citing import LISTED, Passage
 from bot.meeting.model import EntryKind, Language
 from bot.meeting.names import people
 from bot.meeting.retrieving import Query
@@ -31,7 +31,8 @@ from bot.supervision import log_failure
 MOST = 10  # passages that one answer may rest on
 UNITS = 60  # of filling the index before one question: about 24,000 messages; the rest before the next one
 ASIDES = 4
-LISTED = 14  # entries where a whole kind is asked for
+_KINDS = (EntryKind.DECISION, EntryKind.QUESTION, EntryKind.ACTION, EntryKind.CONSTRAINT)
+MOST_LISTED = 14  # entries where a whole kind is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +153,9 @@ def _unchanged(found: Sequence[Passage], now_there: Mapping[tuple[int, str, int]
 
 def _best(found: Sequence[Passage], query: Query, also: tuple[EntryKind, ...] = ()) -> tuple[Passage, ...]:
     """The best in order, numbered. What is listed because its whole kind was asked for stays in front."""
-    listed = _once([p for p in found if p.score >= 1.0])[-LISTED:]
-    others = [p for p in found if p.score < 1.0]
+    listed = _once([p for p in found if p.score >= LISTED])[-MOST_LISTED:]
+    listed.sort(key=lambda p: _KINDS.index(p.entry_kind) if p.entry_kind in _KINDS else len(_KINDS))
+    others = [p for p in found if p.score < LISTED]
     scores = retrieving.score(query, [p.held for p in others])
     scored = [replace(p, score=s) for p, s in zip(others, scores, strict=True)]
     ranked = sorted(

@@ -17,6 +17,7 @@ from bot.meeting.model import EntryKind, Language
 from bot.meeting.text import strip_invisible
 
 Kind = Literal["entry", "message", "minutes"]
+LISTED = 2.0  # score of an entry that is there because its whole kind was asked for
 LONGEST = 1200  # characters of one passage in a prompt; a longer one loses its middle
 _CITE = re.compile(r"[\[［【](?P<n>\s*#?\d{1,3}(?:\s*[,、，;・]\s*#?\d{1,3})*\s*)[\]］】](?!\()")
 _REPEATED = re.compile(r"(\[\d{1,3}\])(?:\s*\1)+")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from bot.meeting import retrieving
-from bot.meeting.citing import Passage, without_cites
+from bot.meeting.citing import LISTED, Passage, without_cites
 from bot.meeting.display import one_line, shorten
 from bot.meeting.model import EntryKind
 from bot.meeting.names import people
@@ -25,6 +25,8 @@ BUDGET = 1500  # characters of an answer, before its links
 
 def quoted(passages: Sequence[Passage], query: Query, say: Say) -> tuple[str, tuple[str, ...]]:
     """(text, the numbers it cites). Passages come best first; a score of `RELEVANT` speaks of the matter."""
+    if listed := [p for p in passages if p.score >= LISTED]:
+        return _told(say("cite.found"), listed, query, say, len(listed))
     fit = [p for p in passages if p.score >= retrieving.RELEVANT]
     holding = [p for p in fit if retrieving.answers(query, p.held, bool(p.owner or p.who or people(p.text)))]
     if holding:
@@ -54,6 +56,8 @@ def _told(
             break
         lines.append(told)
         cited.append(p.cite)
+    if left < 0:
+        lines.append(say("cite.more", count=len(found[:most]) - len(cited)))
     return "\n".join(lines), tuple(cited)
 
 
@@ -85,9 +89,12 @@ def details(p: Passage, say: Say) -> list[str]:
         parts.append(say("cite.answered", text=shorten(harmless(p.more[-1]), 120)))
     if p.owner:
         parts.append(say("cite.owner", name=harmless(p.owner)))
+    elif p.entry_kind is EntryKind.ACTION:
+        parts.append(say("cite.no_owner"))
     if p.due:
         parts.append(say("cite.due", day=harmless(p.due)))
-    return [*parts, *([harmless(p.who)] if p.who and not p.owner else [])]
+    by = p.who and p.entry_kind is not EntryKind.ACTION
+    return [*parts, *([harmless(p.who)] if by else [])]
 
 
 def excerpt(text: str, query: Query) -> str:
