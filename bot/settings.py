@@ -49,7 +49,8 @@ class Settings(BaseSettings):
     messages_per_day: int = Field(default=20_000, ge=1)
     generations_per_day: int = Field(default=2_000, ge=1)
     cost_per_day: float | None = Field(default=None, gt=0)  # US dollars, by data/prices.toml
-    chats_per_day: int = Field(default=100, ge=1)  # answers by direct message that one person gets from a model
+    # Answers by direct message that one person gets from a model.
+    chats_per_day: int = Field(default=100, ge=1)
     language: Language = "en"
     timezone: str = "UTC"
     retention_days: int = Field(default=90, ge=1, le=3650)
