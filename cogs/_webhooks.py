@@ -15,7 +15,6 @@ import discord
 from bot.stage import BOT_NAME, Outgoing, Place, Refused
 from cogs._render import LIMIT, NO_PINGS, cut
 
-UNKNOWN_WEBHOOK = 10015
 TOO_MANY = 30007
 NAME_LIMIT = 80
 
@@ -66,8 +65,9 @@ class Webhooks:
                     **where,
                 )
         except Refused as refused:
-            if _code(refused) != UNKNOWN_WEBHOOK:
+            if refused.reason not in ("gone", "forbidden"):
                 raise
+            # Deleted, or its token is void. If it is the channel that is gone, the bot's own post will tell.
             self._known.pop(channel.id, None)
             raise Refused("no_webhook", "deleted") from refused
         return message.id

@@ -79,21 +79,24 @@ async def record(
     core: Core, room: Room, seen: Seen, kind: EntryKind, by: Person, interaction_id: int
 ) -> Entry:
     """Message menu: the message's own words become an entry, quoted whole; a person's act, so it is confirmed."""
-    if seen.bot or seen.mine:
-        raise BadInput("error.not_a_persons_message")
     message = intake.message_of(room, seen)
+    if seen.bot or seen.mine:
+        known = await core.db.unit(lambda c: transcript.get(c, room.id, seen.message_id))
+        if known is None or not known.by_panel:
+            raise BadInput("error.not_a_persons_message")
+        message = known
     text = _words(message.text)
     now = core.clock.now()
 
     async def work(c: Connection) -> Change:
-        if await transcript.opted_out(c, room.meeting.guild_id, seen.author_id):
+        if await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
             raise BadInput("error.author_opted_out")
         return Change(value=await transcript.add(c, message, room.meeting.guild_id))
 
     if (await core.commit(room, work)).value:
         room.heard(message)
     existing = [i for i in room.view.of(kind) if i.original.message_id == message.message_id]
-    if existing and existing[-1].status == "unconfirmed":
+    if existing and existing[-1].waits:
         return await _one(
             core,
             room,

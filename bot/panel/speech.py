@@ -32,9 +32,10 @@ async def say(core: Core, room: Room, post: Outgoing) -> int:
         try:
             return await core.stage.say(room.place, replace(post, webhook_id=webhook_id))
         except Refused as refused:
-            if refused.reason != "no_webhook":
+            if refused.reason == "no_webhook":
+                await _without(core, room, refused.detail)
+            elif refused.reason != "invalid":  # a name that Discord takes as malformed is shown in front instead
                 raise
-            await _without(core, room, refused.detail)
     return await core.stage.say(room.place, post)
 
 

@@ -14,7 +14,9 @@ from bot.models.base import ProviderError, Usage
 from bot.models.offline import respond
 from bot.phrases import t
 from bot.prompts.outputs import EntryOut, MinutesOut, PanelOut, TurnOut
-from tests.facilitation.sitting import Sitting, held
+from bot.store import servers
+from bot.store.servers import ServerSettings
+from tests.facilitation.sitting import PLACE, Sitting, held
 from tests.panel.held import ROLES, Scripted, panel_posts, start, words
 
 LINES = (
@@ -323,3 +325,63 @@ def test_a_panelists_answer_stays_a_position_until_a_person_confirms_it() -> Non
         )  # fmt: skip
 
     panel(story, says(turn=turn))
+
+
+# ---------------------------------------------------------------------- limits of the server, and prices
+
+
+def test_it_stops_when_the_servers_day_is_used_up() -> None:
+    async def story(sitting: Sitting) -> None:
+        await sitting.wake()
+        assert sitting.app is not None
+        settings = ServerSettings(PLACE.guild_id, generations_per_day=8)
+        await sitting.app.db.unit(lambda c: servers.save(c, settings))
+        await start(sitting, turns=20)
+        await asyncio.sleep(400)
+        closed = await sitting.left()
+        assert closed.document["panel"]["ended"] == "limits"
+        assert 2 <= len(panel_posts(sitting)) <= 8
+        assert told(sitting, "limits")
+
+    panel(story)
+
+
+def test_a_cap_on_money_needs_a_price() -> None:
+    async def story(sitting: Sitting) -> None:
+        await sitting.wake()
+        assert sitting.app is not None
+        sitting.app.core.model_name = lambda route: "a-model-without-a-price"
+        with pytest.raises(BadInput) as refused:
+            await start(sitting, turns=2, cap=1.0)
+        assert (refused.value.key, refused.value.values) == (
+            "panel.error.no_price",
+            {"model": "a-model-without-a-price"},
+        )
+        await start(sitting, turns=1)
+        await asyncio.sleep(200)
+        await sitting.left()
+
+    panel(story)
+
+
+def test_a_person_can_make_a_panelists_words_their_own() -> None:
+    async def story(sitting: Sitting) -> None:
+        await start(sitting, turns=2)
+        await asyncio.sleep(15)
+        (post,) = panel_posts(sitting)
+        seen = sitting.world.seen(post)
+        by = sitting.person("佐藤")
+        await sitting.meetings.record(sitting.place, seen, EntryKind.DECISION, by, sitting.click())
+        (decision,) = sitting.view.decisions
+        assert (decision.text, decision.status, decision.entry.author_name) == (
+            words(post),
+            "confirmed",
+            "佐藤",
+        )
+        board = next(m for m in sitting.world.mine if m.post and m.post.pin)
+        with pytest.raises(BadInput):
+            await sitting.meetings.record(
+                sitting.place, sitting.world.seen(board), EntryKind.DECISION, by, sitting.click()
+            )
+
+    panel(story)

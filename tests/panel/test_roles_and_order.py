@@ -57,7 +57,7 @@ def test_whatever_is_entered_a_role_is_fit_to_be_shown_or_refused(name: str, sta
     try:
         role = check(Plan((Role(name, standpoint), Role("開発", "b")))).roles[0]
     except BadInput as refused:
-        assert refused.key.startswith("panel.error.")
+        assert refused.key.startswith("panel.error.")  # noqa: PT017
         return
     assert 1 <= len(role.name) <= 32
     assert not set(role.name) & set("<>@#*_~|`\n:：🤖")
