@@ -208,10 +208,10 @@ async def test_a_restart_remembers_what_was_used(tmp_path: Path, monkeypatch: An
 
 async def test_beyond_the_cost_of_a_day_no_model_is_asked(tmp_path: Path, monkeypatch: Any) -> None:
     async with FakeGemini() as gemini:
-        options = {"model": "gemini-2.5-flash", "gemini_base_url": gemini.url, "models": "gemini-3.8-flash"}
+        options = {"model": "gemini-2.5-flash", "gemini_base_url": gemini.url, "models": "gemini-3.9-flash"}
         async with product(tmp_path, monkeypatch, **options) as world:
-            unpriced = await change(world, **{"model": "gemini-3.8-flash", "cost-per-day": 1.0})
-            assert unpriced == t("error.settings_no_price", "en", model="gemini-3.8-flash")
+            unpriced = await change(world, **{"model": "gemini-3.9-flash", "cost-per-day": 1.0})
+            assert unpriced == t("error.settings_no_price", "en", model="gemini-3.9-flash")
             # One answer of the stand-in: 120 tokens in, 100 of them cached, 42 out; its version has no price.
             await change(world, **{"cost-per-day": 0.0002})
             number = await world.meet(
