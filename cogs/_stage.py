@@ -78,9 +78,7 @@ def name_line(persona: Persona, language: str) -> str:
     return "" if persona in _NAMELESS else f"**{t(f'persona.{persona.value}', language)}**"
 
 
-_NAME_LINES = tuple(
-    name_line(p, language) for p in Persona if p not in _NAMELESS for language in LANGUAGES
-)
+_NAME_LINES = tuple(name_line(p, language) for p in Persona if p not in _NAMELESS for language in LANGUAGES)
 
 
 def body(post: Outgoing) -> str:

@@ -145,7 +145,8 @@ def test_minutes_that_went_to_the_chair_directly_are_withdrawn(what: str) -> Non
         await sitting.meetings.end(PLACE, SATO, now=True, interaction_id=sitting.click())
         await asyncio.sleep(300)
         ((to, post),) = sitting.world.dms
-        assert to == SATO.id and any(SECRET in f.content.decode() for f in post.files)
+        assert to == SATO.id
+        assert any(SECRET in f.content.decode() for f in post.files)
         if what == "the meeting":
             await sitting.app.privacy.erase_meeting(PLACE, sitting.meeting_id, SATO)
         else:

@@ -16,7 +16,9 @@ from bot.store import transcript
 from bot.store.engine import Connection
 
 AGAIN = 100  # stored messages looked at again, for edits, deletions and reactions missed
-HEARD = frozenset({intake.CONFIRM, intake.OBJECT, *intake.VOTES})  # what a reaction to people's words can mean
+HEARD = frozenset(
+    {intake.CONFIRM, intake.OBJECT, *intake.VOTES}
+)  # what a reaction to people's words can mean
 
 
 async def read(core: Core, room: Room) -> None:

@@ -127,7 +127,9 @@ class PanelPart(_Part):
 
     turns: int = Field(description="the limit")
     turns_taken: int
-    ended: str | None = Field(description="turns, agreed, cost, stopped, limits, provider; None = people ended it")
+    ended: str | None = Field(
+        description="turns, agreed, cost, stopped, limits, provider; None = people ended it"
+    )
     models: list[str] = Field(description="version as the provider returned it, else the name asked for")
     tokens_in: int
     tokens_cached: int

@@ -34,7 +34,9 @@ async def say(core: Core, room: Room, post: Outgoing) -> int:
         except Refused as refused:
             if refused.reason == "no_webhook":
                 await _without(core, room, refused.detail)
-            elif refused.reason != "invalid":  # a name that Discord takes as malformed is shown in front instead
+            elif (
+                refused.reason != "invalid"
+            ):  # a name that Discord takes as malformed is shown in front instead
                 raise
     return await core.stage.say(room.place, post)
 

@@ -231,10 +231,11 @@ def parse(lines: Iterable[str], path: Path | str = "scenario") -> Scenario:
     first, raw = numbered[0]
     given = _object(path, first, raw)
     header: Header | PanelHeader
-    if "panel" in given:
-        header = _checked(PanelHeader, given, path, first)
-    else:
-        header = _checked(Header, given, path, first)
+    header = (
+        _checked(PanelHeader, given, path, first)
+        if "panel" in given
+        else _checked(Header, given, path, first)
+    )
     events: list[Event] = []
     known = _References(path)
     at = 0.0

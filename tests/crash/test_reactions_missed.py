@@ -92,7 +92,8 @@ def test_who_reacted_is_asked_again_where_discord_does_not_say() -> None:
         _put(t, said, "Tom", "👍")
         weather.bad = True
         await t.app.meetings.recover()
-        assert weather.failed and not (await _proposal(t)).votes
+        assert weather.failed
+        assert not (await _proposal(t)).votes
         weather.bad = False
         await asyncio.sleep(10)
         assert [v.voter_name for v in (await _proposal(t)).votes] == ["Tom"]

@@ -261,9 +261,7 @@ class Link:
         await self.tap.call("stage", "react", lambda: self.world.react(place, message_id, emoji))
 
     async def reactors(self, place: Place, message_id: int, emoji: str) -> list[tuple[int, str]]:
-        return await self.tap.call(
-            "stage", "reactors", lambda: self.world.reactors(place, message_id, emoji)
-        )
+        return await self.tap.call("stage", "reactors", lambda: self.world.reactors(place, message_id, emoji))
 
     async def open_thread(self, place: Place, message_id: int, name: str) -> Place:
         return await self.tap.call("stage", "open_thread", lambda: self.world.open_thread(place, message_id))
