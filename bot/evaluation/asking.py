@@ -13,6 +13,7 @@ from bot.facilitation.room import Room
 from bot.facilitation.thinking import Material, Thought
 from bot.meeting.model import Message, Route
 from bot.minutes import draft
+from bot.panel import turn as panel
 
 
 async def ask(core: Core, room: Room, stuff: Material, case: Case) -> Thought:
@@ -30,6 +31,8 @@ async def ask(core: Core, room: Room, stuff: Material, case: Case) -> Thought:
             return await closing.read_back_lead(core, room, stuff, seconds)
         case Route.MINUTES:
             return await minutes(core, room, stuff)
+        case Route.PANEL if room.panel is not None:
+            return await panel.speak(core, room, room.panel, case.speaks, stuff)
         case Route.HAND_OFF:
             return await answers.hand_off(core, room, stuff)
         case Route.ASK if last is not None:

@@ -43,6 +43,7 @@ from bot.meeting.model import (
     Route,
 )
 from bot.models.base import Model
+from bot.panel.roles import TURNS_USUAL, Panel, Role, author_id
 from bot.phrases import DATA
 from bot.store.engine import Database
 
@@ -102,6 +103,8 @@ class Case(_Strict):
     notice: int | None = None
     addressed: bool = False
     why: str = ""
+    roles: tuple[tuple[str, str], ...] = ()  # of a panel: names and standpoints
+    speaks: int = 0  # the role whose turn it is
     good: Told
     bad: tuple[Told, ...] = Field(min_length=1)
 
@@ -213,6 +216,9 @@ def stand(case: Case, core: Core, meeting_id: int = 1) -> tuple[Room, Material]:
         people=people,
         meeting_id=meeting_id,
     )
+    if case.roles:
+        roles = tuple(Role(name, standpoint) for name, standpoint in case.roles)
+        room.panel = Panel(meeting_id, room.meeting.guild_id, roles, TURNS_USUAL, START)
     lines = [_line(case, people, index) for index in range(len(case.lines))]
     said = [line for line in lines if isinstance(line, Message)]
     for message in said:
@@ -233,7 +239,8 @@ def stand(case: Case, core: Core, meeting_id: int = 1) -> tuple[Room, Material]:
 def hear(room: Room, message: Message) -> None:
     """Count a message and record its marks, as the product does on arrival."""
     room.heard(message)
-    put(room, recording.from_message(room.meeting, message, room.view, room.names), message.at)
+    entries = recording.from_panelist if message.by_panel else recording.from_message
+    put(room, entries(room.meeting, message, room.view, room.names), message.at)
 
 
 def put(room: Room, entries: Sequence[NewEntry], at: datetime) -> None:
@@ -250,7 +257,8 @@ def put(room: Room, entries: Sequence[NewEntry], at: datetime) -> None:
 
 def _people(case: Case) -> dict[str, int]:
     names = dict.fromkeys((case.chair, *(line.who for line in case.lines if line.who)))
-    return {name: FIRST_PERSON_ID + index for index, name in enumerate(names)}
+    panelists = {Role(*role).shown: author_id(number) for number, role in enumerate(case.roles)}
+    return {name: FIRST_PERSON_ID + index for index, name in enumerate(names)} | panelists
 
 
 def _constraints(meeting: Meeting, texts: Sequence[str]) -> list[NewEntry]:

@@ -16,7 +16,7 @@ from bot.errors import ConfigError
 from bot.evaluation.cases import Case, Told
 from bot.meeting.model import Phase, Route
 from bot.models.base import Draft, Out, ProviderError, Request, Usage
-from bot.prompts.outputs import SILENCE, AnswerOut, MinutesOut, TurnOut
+from bot.prompts.outputs import SILENCE, AnswerOut, MinutesOut, PanelOut, TurnOut
 
 PREFIX = "scripted:"
 SCRIPTS = {
@@ -114,9 +114,11 @@ class ScriptedModel:
         return bad.model_copy(update=moved)
 
 
-def _output(request: Request[Out], told: Told) -> TurnOut | AnswerOut | MinutesOut:
+def _output(request: Request[Out], told: Told) -> TurnOut | AnswerOut | MinutesOut | PanelOut:
     if request.scene.route is Route.MINUTES:
         return MinutesOut(summary=told.text)
+    if request.output is PanelOut:
+        return PanelOut(response=told.text)
     if request.output is AnswerOut:
         return AnswerOut(response=told.text)
     return TurnOut(response=told.text, phase=told.phase, closing_complete=told.closing_complete)

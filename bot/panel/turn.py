@@ -49,7 +49,7 @@ async def step_panel(core: Core, room: Room) -> None:
         await stop(core, room, reason)
         return
     role = order.next_role(panel.roles, room.panel_turns, _called(room, panel, stuff))
-    thought = await _speak(core, room, panel, role, stuff)
+    thought = await speak(core, room, panel, role, stuff)
     await _settle(core, room, panel, role, thought, _newest(stuff))
 
 
@@ -116,7 +116,8 @@ def _newest(stuff: Material) -> int:
     return max((line.message_id for line in stuff.history), default=0)
 
 
-async def _speak(core: Core, room: Room, panel: Panel, role: int, stuff: Material) -> Thought:
+async def speak(core: Core, room: Room, panel: Panel, role: int, stuff: Material) -> Thought:
+    """One guarded generation for the role's turn; nothing is stored or posted."""
     me = panel.roles[role]
     number = sum(t.role == role and t.outcome != "failed" for t in room.panel_turns)
     others = [r.name for r in panel.roles if r is not me]

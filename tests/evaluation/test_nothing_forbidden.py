@@ -42,7 +42,8 @@ async def test_nothing_forbidden_is_posted(seed: int) -> None:
             fine = set() if closing else {"no_hand_off_while_closing"}
             forbidden = {d.text for d in model.truth if d.breaks & (MUST if d.certain else MUST - fine)}
             assert run.text not in forbidden, (case.case, model.truth)
-            assert run.text is not None or (case.route == "turn" and not case.addressed), case.case
+            quiet = case.route == "panel" or (case.route == "turn" and not case.addressed)
+            assert run.text is not None or quiet, case.case
             assert len(run.attempts) <= 2
             if run.text is not None and closing and case.route in ("turn", "closing", "time_notice"):
                 assert not hand_off(run.text), (case.case, run.text)
