@@ -17,7 +17,7 @@ from bot.meeting.synonyms import Synonyms
 from bot.meeting.terms import stem, terms
 from bot.meeting.text import fold_kana, squeeze
 
-# Share of a claim's content terms that the cited passages (or the question) must hold.
+# More than this share of a claim's content terms the cited passages (or the question) must hold.
 SHARE = 0.75
 _EACH = re.compile(r"(?<=[。！？!?\n])|(?<=[.])(?=\s)")
 _CITED_START = re.compile(r"^(?:\s*[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】][。.、,;；]?)+")
@@ -142,7 +142,7 @@ def _tells(text: str) -> bool:
 def is_unsaid(claim: Claim, judge: Judge) -> bool:
     """A sentence that says the record does not say, or offers what stands nearest, and adds nothing."""
     if not _tells(claim.text) and not judge.says("record_claim", claim.text):
-        return True
+        return not judge.says("yes_no", claim.text)
     if not judge.says("not_recorded", claim.text) or judge.says("general", claim.text):
         return False
     known = [judge.question, *(p.held for p in judge.passages.values())]
@@ -150,7 +150,7 @@ def is_unsaid(claim: Claim, judge: Judge) -> bool:
         return False
     if unknown_names(claim.text, judge.names, known):
         return False
-    return _share(without(judge.pattern("not_recorded"), claim.text), known, judge) >= SHARE
+    return _share(without(judge.pattern("not_recorded"), claim.text), known, judge) > SHARE
 
 
 def claims_record(claim: Claim, judge: Judge) -> bool:
@@ -182,6 +182,8 @@ def disagreement(claim: Claim, judge: Judge) -> str | None:
     cited = judge.of(claim)
     if not cited:
         return None
+    if judge.says("yes_no", claim.text):  # what is meant depends on how it was asked: nobody can check it
+        return claim.text
     held = _held(claim, judge)
     wrong = _wrong_figures(claim.text, cited, held) + _wrong_names(claim.text, cited, held, judge)
     if wrong:
@@ -290,7 +292,7 @@ def unheld(claim: Claim, judge: Judge) -> str | None:
         return claim.text
     held = [judge.question, *_held(claim, judge)]
     told = _bare_of_standing(claim.text, cited, judge)
-    if _share(told, held, judge) >= SHARE:
+    if _share(told, held, judge) > SHARE:
         return None
     return ", ".join(sorted(terms(told) - _known(held, judge)))
 
@@ -325,6 +327,7 @@ def misstanding(claim: Claim, judge: Judge) -> str | None:
         unconfirmed = p.entry_kind is EntryKind.DECISION and p.status == "unconfirmed"
         if unconfirmed and not judge.says("standing_unconfirmed", claim.text):
             return f"[{p.cite}] unconfirmed"
-        if p.status == "open" and not judge.says("standing_open", claim.text):
+        settled = judge.says("decides", claim.text) and not judge.says("decides_not", claim.text)
+        if p.status == "open" and (settled or not judge.says("standing_open", claim.text)):
             return f"[{p.cite}] open"
     return None
