@@ -69,6 +69,10 @@ class Meetings:
             raise NoMeeting()
         return room
 
+    def room(self, where: Place | int) -> Room:
+        """The open meeting of a channel, or of that number; NoMeeting where there is none."""
+        return self._open(where)
+
     def rooms_of(self, guild_id: int) -> list[Room]:
         """The open meetings of one server, always in the same order."""
         return [r for _, r in sorted(self._rooms.items()) if r.meeting.guild_id == guild_id]

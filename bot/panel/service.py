@@ -52,7 +52,7 @@ class Panels:
         if request.channel_kind is ChannelKind.TEXT:
             request = await self._in_thread(request)
         meeting = await self._rooms.start(request)
-        room = self._rooms._open(meeting.id)
+        room = self._rooms.room(meeting.id)
         assert room.panel is not None
         return Started(meeting, room.panel)
 
@@ -88,7 +88,7 @@ class Panels:
         """The chair and Manage Server; NoMeeting, BadInput or NotAllowed otherwise."""
         core = self._core
         try:
-            room = self._rooms._open(place)
+            room = self._rooms.room(place)
         except NoMeeting as error:
             raise NoMeeting("panel.error.no_panel") from error
         if room.panel is None:
