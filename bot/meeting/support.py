@@ -315,7 +315,8 @@ def _known(held: Sequence[str], judge: Judge) -> frozenset[str]:
 def misstanding(claim: Claim, judge: Judge) -> str | None:
     """A standing that the claim passes over: replaced, retracted, unconfirmed, open, only proposed."""
     cited = judge.of(claim)
-    if cited and judge.says("decides", claim.text) and not judge.says("decides_not", claim.text):
+    decides = judge.says("decides", claim.text) and not judge.says("decides_not", claim.text)
+    if cited and decides:
         settled = [p for p in cited if p.kind != "message" or judge.says("decides", p.text)]
         if not settled and not judge.says("decides", judge.question):
             return f"[{cited[0].cite}] message"
@@ -327,7 +328,6 @@ def misstanding(claim: Claim, judge: Judge) -> str | None:
         unconfirmed = p.entry_kind is EntryKind.DECISION and p.status == "unconfirmed"
         if unconfirmed and not judge.says("standing_unconfirmed", claim.text):
             return f"[{p.cite}] unconfirmed"
-        settled = judge.says("decides", claim.text) and not judge.says("decides_not", claim.text)
-        if p.status == "open" and (settled or not judge.says("standing_open", claim.text)):
+        if p.status == "open" and (decides or not judge.says("standing_open", claim.text)):
             return f"[{p.cite}] open"
     return None

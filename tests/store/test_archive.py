@@ -20,6 +20,7 @@ from bot.store import (
     meetings,
     minutes,
     outbox,
+    passages,
     person,
     schema,
     servers,
@@ -33,6 +34,7 @@ from .conftest import CHANNEL, GUILD, NOW, SATO, SUZUKI, make_meeting, said
 
 # Words that only this person's rows and what was made of them hold.
 NAME, WORDS = "山田花子ヤマダ", "暗証の合言葉はヒスイ"
+TOKENS = ("暗証", "証の", "合言", "ひす", "山田", "田花")  # as the full-text index keeps them
 YAMADA = 10**18 + 77
 
 
@@ -93,12 +95,15 @@ def test_the_search_for_bytes_would_find_them(tmp_path: Path) -> None:
 async def test_an_erased_meeting_leaves_no_row_and_no_byte(database: Database) -> None:
     kept = await database.unit(lambda c: make_meeting(c, channel_id=CHANNEL + 9))
     meeting = await database.unit(lambda c: full_meeting(c, database.salt, title=f"会議 {WORDS}"))
+    await database.unit(lambda c: passages.fill(c, GUILD))
     assert WORDS.encode() in _bytes(database.path)
+    assert all(token.encode() in _bytes(database.path) for token in TOKENS)
     assert not await database.unit(lambda c: archive.erase_meeting(c, GUILD + 1, meeting.id))
     assert await database.unit(lambda c: archive.erase_meeting(c, GUILD, meeting.id))
     found = _bytes(database.path)  # while the database is open and running
     assert WORDS.encode() not in found
     assert NAME.encode() not in found
+    assert not any(token.encode() in found for token in TOKENS)
 
     async def rows(c: AsyncConnection) -> dict[str, int]:
         counts = {}
@@ -107,7 +112,7 @@ async def test_an_erased_meeting_leaves_no_row_and_no_byte(database: Database) -
             counts[name] = count
         return {name: count for name, count in counts.items() if count}
 
-    assert await database.unit(rows) == {"meta": 1, "meetings": 1}
+    assert await database.unit(rows) == {"meta": 1, "meetings": 1, "indexed": 1}  # of the one that is kept
     assert await database.unit(lambda c: meetings.get(c, kept.id)) == kept
     again = await database.unit(make_meeting)
     assert again.id > meeting.id  # old links never lead to another meeting
@@ -118,12 +123,14 @@ async def test_an_erased_person_leaves_no_byte_and_the_ledger_still_verifies(dat
     meeting = await database.unit(lambda c: full_meeting(c, database.salt))
     other = await database.unit(lambda c: make_meeting(c, channel_id=CHANNEL + 1, chair_id=SUZUKI))
     await database.unit(lambda c: transcript.add(c, said(other.id, 70, "別件"), GUILD))
+    await database.unit(lambda c: passages.fill(c, GUILD))
     erased = await database.unit(lambda c: person.erase_person(c, GUILD, YAMADA, NOW))
     assert erased == ErasedPerson((meeting.id,), (meeting.id,))
     found = _bytes(database.path)
     assert WORDS.encode() not in found
     assert NAME.encode() not in found
     assert str(YAMADA).encode() not in found
+    assert not any(token.encode() in found for token in TOKENS)
 
     async def after(c: AsyncConnection) -> None:
         assert await ledger.verify(c, meeting.id) is None

@@ -179,6 +179,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "transcript.react": lambda c, m: transcript.react(c, GUILD, m, 5, SATO, "佐藤", "👍", True, NOW),
     "transcript.react off": lambda c, m: transcript.react(c, GUILD, m, 5, SATO, "佐藤", "👍", False, NOW),
     "transcript.reactions": lambda c, m: transcript.reactions(c, m, 5),
+    "transcript.reactions_on": lambda c, m: transcript.reactions_on(c, m, [5]),
     "transcript.joined": lambda c, m: transcript.joined(c, m, [5]),
     "transcript.delete": lambda c, m: transcript.delete(c, m, 5, NOW),
     "transcript.opt_out": lambda c, m: transcript.opt_out(c, GUILD, 9, NOW),
