@@ -109,6 +109,15 @@ class Room:
         return sorted(named | {i.owner for i in self.view.items if i.owner})
 
     @property
+    def expected(self) -> list[str]:
+        """Everybody who might speak up: a panel's roles have their turns anyway."""
+        if self.panel is None:
+            return self.names
+        people = {self.meeting.chair_name, *(n for user, n in self.participants.items() if user > 0)}
+        roles = {name for role in self.panel.roles for name in (role.name, role.shown)}
+        return [name for name in self.names if name in people or name not in roles]
+
+    @property
     def ranked_speakers(self) -> tuple[Speaker, ...]:
         return tuple(sorted(self.speakers.values(), key=lambda s: (-s.characters, s.user_id)))
 

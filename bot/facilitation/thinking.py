@@ -159,7 +159,7 @@ def _last_words(own: Sequence[OwnPost]) -> OwnPost | None:
 def scene_of(room: Room, route: Route, stuff: Material, now: datetime) -> Scene:
     speakers = tuple(s for s in room.ranked_speakers if s.user_id not in stuff.unheard)
     unheard = {room.speakers[user].name for user in stuff.unheard if user in room.speakers}
-    names = [name for name in room.names if name not in unheard]
+    names = [name for name in room.expected if name not in unheard]
     return Scene(
         route=route,
         meeting=room.meeting,
@@ -168,7 +168,9 @@ def scene_of(room: Room, route: Route, stuff: Material, now: datetime) -> Scene:
         history=stuff.history,
         unread=stuff.unread,
         speakers=speakers,
-        quiet_people=tuple(participation.quiet_people(speakers, names, now)),
+        quiet_people=tuple(
+            participation.quiet_people([s for s in speakers if not is_panelist(s.user_id)], names, now)
+        ),
     )
 
 

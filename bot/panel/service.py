@@ -13,6 +13,7 @@ from bot.facilitation.meetings import Meetings
 from bot.facilitation.policy import FREE
 from bot.facilitation.requests import Person, StartRequest
 from bot.meeting.display import display
+from bot.meeting.lifecycle import TALKING
 from bot.meeting.model import ChannelKind, Language, Meeting, Persona, Route
 from bot.models.base import Usage
 from bot.models.prices import cost
@@ -95,6 +96,8 @@ class Panels:
             raise NoMeeting("panel.error.no_panel")
         if by.id != room.meeting.chair_id and not by.manager:
             raise NotAllowed("panel.error.rights", chair=room.meeting.chair_name)
+        if room.meeting.state not in TALKING:
+            raise BadInput("panel.error.ended")
         now = core.clock.now()
         first = await core.db.unit(lambda c: meetings.once(c, interaction_id, room.id, now))
         if first and not await stop(core, room, "stopped"):

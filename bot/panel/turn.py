@@ -263,9 +263,13 @@ async def stop(core: Core, room: Room, reason: Stop) -> bool:
         if ended is None:
             return Change()
         begun = await closing.begin(c, room, by=None, quote=None, at=now)
-        post = Outgoing(text, Persona.FACILITATOR, language, meeting_id=room.id)
-        put = await put_post(c, room, KEY_END, post, now=now, route=Route.CLOSING, source="fixed")
-        return Change(meeting=begun.meeting, posts=put, value=ended)
+        change = Change(meeting=begun.meeting, value=ended)
+        if begun.value:  # where people have begun to close, they know
+            post = Outgoing(text, Persona.FACILITATOR, language, meeting_id=room.id)
+            change.posts = await put_post(
+                c, room, KEY_END, post, now=now, route=Route.CLOSING, source="fixed"
+            )
+        return change
 
     change = await core.commit(room, work)
     if change.value is None:

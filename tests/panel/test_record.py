@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.meeting.ledger import fold
-from bot.meeting.model import Entry, EntryKind, LedgerView, MeetingState, Origin
+from bot.meeting.model import Entry, EntryKind, LedgerView, MeetingState, Origin, Route
 from bot.store import archive, panels, person, transcript
 from tests.facilitation.sitting import PEOPLE, PLACE, Sitting, held
 from tests.panel.held import ROLES, panel_posts, start, words
@@ -162,6 +162,10 @@ def test_panelists_are_asked_nothing_and_lead_nothing() -> None:
         assert room.to_bring_in() is None
         assert {s.name for s in room.ranked_speakers} == {role.shown for role in ROLES}
         assert room.people_at is None
+        assert room.expected == ["佐藤"]
+        turns = [s for s in sitting.model.asked if s.route is Route.TURN]
+        assert turns
+        assert not any("企画" in name or "開発" in name for s in turns for name in s.quiet_people)
 
     panel(story)
 
