@@ -153,7 +153,9 @@ def _record(facts: RoomFacts, lexicon: Lexicon) -> Rule | None:
     if facts.record is None:
         return None
     if facts.passages is not None:  # held to the passages themselves by the rules on citing
-        return rules_citing.no_unknown_record(facts.passages, facts.asked, facts.allowed, facts.names, lexicon)
+        return rules_citing.no_unknown_record(
+            facts.passages, facts.asked, facts.allowed, facts.names, lexicon
+        )
     return rules_record.no_unknown_record(
         facts.record, facts.allowed, facts.names, facts.entry_numbers, lexicon
     )
