@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from bot.models.gemini_wire import read_answer, response_schema, retry_delay
-from bot.prompts.outputs import AnswerOut, EntryOut, MinutesOut, TurnOut
+from bot.prompts.outputs import AnswerOut, EntryOut, MinutesOut, PanelOut, TurnOut
 
-OUTPUTS = (TurnOut, MinutesOut, AnswerOut)
+OUTPUTS = (TurnOut, MinutesOut, AnswerOut, PanelOut)
 ALLOWED = {"type", "nullable", "enum", "items", "properties", "required", "property_ordering"}
 
 

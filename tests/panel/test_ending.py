@@ -385,3 +385,56 @@ def test_a_person_can_make_a_panelists_words_their_own() -> None:
             )
 
     panel(story)
+
+
+# ---------------------------------------------------------------------- people end it, and let it go on
+
+
+def test_people_end_it_and_keep_going_lets_it_go_on() -> None:
+    async def story(sitting: Sitting) -> None:
+        await start(sitting, turns=5)
+        await asyncio.sleep(22)
+        before = len(panel_posts(sitting))
+        assert 0 < before < 5
+        await sitting.read_back()
+        await asyncio.sleep(25)
+        assert len(panel_posts(sitting)) == before, "nobody speaks while it closes"
+        await sitting.meetings.keep_going(sitting.meeting_id, sitting.person("佐藤"), sitting.click())
+        await asyncio.sleep(400)
+        closed = await sitting.left()
+        assert [p.author_name for p in panel_posts(sitting)] == [ROLES[n % 3].shown for n in range(5)]
+        assert closed.document["panel"]["ended"] == "turns"
+
+    panel(story)
+
+
+def test_stopping_it_while_people_close_says_nothing_twice() -> None:
+    async def story(sitting: Sitting) -> None:
+        await start(sitting, turns=9)
+        await asyncio.sleep(22)
+        await sitting.read_back()
+        assert sitting.app is not None
+        await sitting.app.panels.stop(sitting.place, sitting.person("佐藤"), sitting.click())
+        assert not told(sitting, "stopped")
+        await sitting.meetings.keep_going(sitting.meeting_id, sitting.person("佐藤"), sitting.click())
+        before = len(panel_posts(sitting))
+        await asyncio.sleep(60)
+        assert len(panel_posts(sitting)) == before, "stopped is stopped"
+        closed = await sitting.close()
+        assert closed.document["panel"]["ended"] == "stopped"
+
+    panel(story)
+
+
+def test_people_can_end_it_for_good() -> None:
+    async def story(sitting: Sitting) -> None:
+        await start(sitting, turns=9)
+        await asyncio.sleep(22)
+        await sitting.say("佐藤", "一旦この会議を終わらせてください")
+        await asyncio.sleep(300)
+        closed = await sitting.left()
+        assert closed.document["panel"]["ended"] is None
+        assert "人が会議を終えた" in closed.text
+        assert len(panel_posts(sitting)) < 5
+
+    panel(story)
