@@ -6,6 +6,7 @@ that record, role and agenda do not hold.
 
 from __future__ import annotations
 
+from bot.meeting import agenda
 from bot.meeting.display import display
 from bot.meeting.model import EntryKind, Message, Scene
 from bot.phrases import t
@@ -21,7 +22,7 @@ def panelist(scene: Scene) -> PanelOut:
     if spoken >= len(MOVES):
         return PanelOut(response=SILENCE, agrees=True)
     move = MOVES[spoken]
-    item = _item(scene, spoken)
+    item = _item(scene)
     text = t(
         f"offline.panel_{move}.{role % VARIANTS + 1}",
         scene.meeting.language,
@@ -35,15 +36,15 @@ def panelist(scene: Scene) -> PanelOut:
     return PanelOut(response=text, agrees=move == "agreement")
 
 
-def _item(scene: Scene, spoken: int) -> str:
-    """Agenda items in turn, the title where there is no agenda."""
-    agenda = scene.meeting.agenda
-    return agenda[spoken % len(agenda)] if agenda else scene.meeting.title
+def _item(scene: Scene) -> str:
+    """The agenda item that is on, the title where there is no agenda."""
+    here = agenda.current(scene.meeting, scene.ledger)
+    return here.title if here is not None else scene.meeting.title
 
 
 def _constraint(scene: Scene) -> str:
     held = [i.text for i in scene.ledger.of(EntryKind.CONSTRAINT) if not i.entry.redacted]
-    return held[0] if held else _item(scene, 0)
+    return held[0] if held else _item(scene)
 
 
 def _other(scene: Scene) -> str:

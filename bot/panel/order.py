@@ -53,6 +53,11 @@ def used(turns: Sequence[Turn]) -> int:
     return sum(turn.outcome != "failed" for turn in turns)
 
 
+def item_due(panel: Panel, turns: Sequence[Turn], items: int) -> int:
+    """The agenda item, from 0, that the next turn is about: every item has its share of the turns."""
+    return min(items - 1, used(turns) * items // panel.turns)
+
+
 def next_role(roles: Sequence[Role], turns: Sequence[Turn], called: int | None) -> int:
     """The role addressed by name, else the one that has waited longest; at first they come in their order."""
     if called is not None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pydantic import BaseModel
 
 from bot import phrases
-from bot.facilitation import closing
+from bot.facilitation import closing, intake
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.policy import FREE
@@ -16,12 +16,15 @@ from bot.facilitation.room import Room
 from bot.facilitation.thinking import Material, Thought, facts, material, record, think
 from bot.guard.rules_panel import PanelFacts
 from bot.guard.table import rules_for
-from bot.meeting import replies
+from bot.meeting import agenda, replies
+from bot.meeting.display import brief
 from bot.meeting.model import (
     LANGUAGES,
     EntryKind,
     MeetingState,
     Message,
+    NewEntry,
+    Origin,
     OwnPost,
     Persona,
     Route,
@@ -48,6 +51,8 @@ async def step_panel(core: Core, room: Room) -> None:
     if reason is not None:
         await stop(core, room, reason)
         return
+    if await _took_up_next_item(core, room, panel):
+        return  # people see the item first; the turn is due at once
     role = order.next_role(panel.roles, room.panel_turns, _called(room, panel, stuff))
     thought = await speak(core, room, panel, role, stuff)
     await _settle(core, room, panel, role, thought, _newest(stuff))
@@ -110,6 +115,33 @@ def _called(room: Room, panel: Panel, stuff: Material) -> int | None:
         if role is not None:
             return role
     return None
+
+
+async def _took_up_next_item(core: Core, room: Room, panel: Panel) -> bool:
+    """The facilitator goes on to the agenda item whose turns have come; where people were faster, it leaves it."""
+    now, language = core.clock.now(), room.meeting.language
+    items = agenda.items(room.meeting)
+    here = agenda.current(room.meeting, room.view)
+    index = order.item_due(panel, room.panel_turns, len(items)) if items else 0
+    if here is None or here.index is None or here.index >= index:
+        return False
+    key = f"panel_item:{index}"
+    topic = NewEntry(EntryKind.TOPIC, items[index].title, key, Origin.PANEL)
+    text = phrases.t("panel.next_item", language, title=brief(items[index].title, 160))
+
+    async def work(c: Connection) -> Change:
+        if room.meeting.state is not MeetingState.OPEN:
+            return Change()
+        change = Change(entries=await intake.append(c, room, [topic], now))
+        if change.entries:
+            post = Outgoing(text, Persona.FACILITATOR, language, meeting_id=room.id)
+            change.posts = await put_post(c, room, key, post, now=now, route=Route.TURN, source="fixed")
+        return change
+
+    change = await core.commit(room, work)
+    if change.entries:
+        room.rearm()
+    return bool(change.entries)
 
 
 def _newest(stuff: Material) -> int:

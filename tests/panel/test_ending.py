@@ -438,3 +438,27 @@ def test_people_can_end_it_for_good() -> None:
         assert len(panel_posts(sitting)) < 5
 
     panel(story)
+
+
+def test_the_panel_goes_through_the_agenda_and_says_so_once() -> None:
+    async def story(sitting: Sitting) -> None:
+        await start(sitting, turns=6, agenda=("中核ループ", "課金の時期", "名前"))
+        await asyncio.sleep(400)
+        said = sitting.said()
+        for title in ("課金の時期", "名前"):
+            assert said.count(t("panel.next_item", "ja", title=title)) == 1
+        topics = [i.text for i in (await sitting.left()).view.of(EntryKind.TOPIC)]
+        assert topics == ["課金の時期", "名前"]
+
+    panel(story)
+
+
+def test_where_people_took_up_an_item_themselves_the_panel_follows() -> None:
+    async def story(sitting: Sitting) -> None:
+        await start(sitting, turns=6, agenda=("中核ループ", "課金の時期", "名前"))
+        await asyncio.sleep(12)
+        await sitting.say("佐藤", "議題：名前")
+        await asyncio.sleep(400)
+        assert not [text for text in sitting.said() if text == t("panel.next_item", "ja", title="課金の時期")]
+
+    panel(story)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.errors import BadInput
 from bot.meeting.model import is_panelist
-from bot.panel.order import PAUSE, Outcome, Turn, agreed, called, due, failures, next_role, used
+from bot.panel.order import PAUSE, Outcome, Turn, agreed, called, due, failures, item_due, next_role, used
 from bot.panel.roles import MARKER, Panel, Plan, Role, author_id, check, parse, role_of
 
 START = datetime(2026, 9, 1, tzinfo=UTC)
@@ -160,3 +160,17 @@ def test_the_pause_lets_people_come_in() -> None:
         due(panel, [turn(n, 0, "failed") for n in range(1, k + 1)], None) - turn(k, 0).at for k in (1, 2, 3)
     ]
     assert waits == sorted(set(waits)), "longer after every failure"
+
+
+@given(st.integers(1, 60), st.integers(1, 8), st.lists(st.sampled_from(OUTCOMES), max_size=70))
+def test_every_item_has_its_share_of_the_turns_in_order(
+    limit: int, items: int, outcomes: list[Outcome]
+) -> None:
+    panel = Panel(1, 1, THREE, limit, START)
+    turns = [turn(n, n % 3, outcome) for n, outcome in enumerate(outcomes, start=1)]
+    found = [item_due(panel, turns[:n], items) for n in range(len(turns) + 1)]
+    assert found == sorted(found)
+    assert found[0] == 0
+    assert found[-1] == items - 1 or used(turns) < limit
+    if limit >= items and used(turns) >= limit - 1:
+        assert set(range(items)) <= set(found) or used(turns) < limit
