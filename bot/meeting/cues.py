@@ -132,7 +132,7 @@ NO_NEGATION = re.compile(
     r"|\bnothing (?:more|else)\b"
     r"|\bunless\b|\bregardless\b|\bnevertheless\b|\bnonetheless\b|\bwireless(?:ly)?\b|\bserverless\b"
     r"|\bstateless\b|\bblessed?\b|\bseamless(?:ly)?\b|\bcountless\b"
-    r"|かもしれない|かも知れない|しかない|なけれ?ば(?:なら|いけ|だめ|ダメ)(?:ない|ません)?|なくては(?:なら"
+    r"|かも(?:しれ|知れ)(?:ない|ません)|しかない|なけれ?ば(?:なら|いけ|だめ|ダメ)(?:ない|ません)?|なくては(?:なら"
     r"|いけ)(?:ない|ません)|ないと(?:いけない|いけません|だめ|ならない)"
     r"|ざるを得ない|(?:では|じゃ)ない(?:か|です|でしょう)|ませんか|ないか(?=[。？?\s]|$)|に違いない"
     r"|間違いな[いく]|に?違いありません|問題な[いし]|少ない|危ない|もったいない"

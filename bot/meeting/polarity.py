@@ -37,6 +37,9 @@ class Negation:
     word: str
 
 
+_NEXT_FIGURE = re.compile(
+    r"(?<=[a-z])\s+[$€£¥]?\d", re.I
+)  # "on 15 May with at most 30": the bound is that of 30
 _TURNED: dict[tuple[str, bool], tuple[Direction, bool]] = {
     ("min", True): ("max", False),
     ("min", False): ("max", True),
@@ -79,7 +82,7 @@ def _limit_at(sentence: str, figure: Figure, negs: list[Negation]) -> tuple[Limi
     tail = re.split(r"[。！？!?；;,、\n]", sentence[end:])[0]
     for cue in cues.AFTER:
         m = cue[0].match(sentence, end)
-        if m is None:
+        if m is None or _NEXT_FIGURE.match(sentence, m.end()):
             continue
         own = [g for g in negs if m.start() <= g.start < m.end()]
         later = [g for g in negs if m.end() <= g.start < end + len(tail)]

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from bot.meeting.bearing import about, bears
+from bot.meeting.borrowed import news_of_question, speakers_as_doers, turned_back
 from bot.meeting.citing import Passage, canonical, cites, without_cites
 from bot.meeting.figures import Figure, figures, unborne
 from bot.meeting.model import EntryKind
 from bot.meeting.names import entry_numbers, named, people, unknown_names
-from bot.meeting.polarity import agree, sentences
+from bot.meeting.polarity import sentences
 from bot.meeting.synonyms import Synonyms
 from bot.meeting.terms import stem, terms
 from bot.meeting.text import fold_kana, squeeze
@@ -188,11 +190,14 @@ def disagreement(claim: Claim, judge: Judge) -> str | None:
     wrong = _wrong_figures(claim.text, cited, held) + _wrong_names(claim.text, cited, held, judge)
     if wrong:
         return ", ".join(dict.fromkeys(wrong))
+    if (doers := speakers_as_doers(claim.text, cited)) and not judge.says("attributes", claim.text):
+        return ", ".join(doers)
     said = _AGAINST.sub("not", _bare_of_standing(claim.text, cited, judge))
-    sources = list(_sources(cited, was=judge.says("standing_gone", claim.text)))
-    if any(agree(said, source) in (None, "figure") for source in sources):
-        return None
-    return _first(agree(said, source) for source in sources)
+    sources = about(
+        said, _sources(cited, was=judge.says("standing_gone", claim.text)), lambda text: _known([text], judge)
+    )
+    reasons = [bears(said, source) for source in sources]
+    return None if None in reasons else _first(reasons)
 
 
 def _held(claim: Claim, judge: Judge) -> list[str]:
@@ -271,7 +276,7 @@ def _sources(cited: Sequence[Passage], *, was: bool) -> Iterable[str]:
                 yield from parts
         yield "\n".join((p.text, *p.more))
     if len(cited) > 1:
-        yield "\n".join(p.text for p in cited)
+        yield "\n".join(f"not: {p.text}" if p.against else "\n".join((p.text, *p.more)) for p in cited)
 
 
 def _first(reasons: Iterable[str | None]) -> str | None:
@@ -290,11 +295,15 @@ def unheld(claim: Claim, judge: Judge) -> str | None:
         return None
     if judge.says("general", claim.text) and not any(judge.says("general", p.held) for p in cited):
         return claim.text
-    held = [judge.question, *_held(claim, judge)]
+    passages = _held(claim, judge)
+    held = [judge.question, *passages]
     told = _bare_of_standing(claim.text, cited, judge)
-    if _share(told, held, judge) > SHARE:
+    if _share(told, held, judge) <= SHARE:
+        return ", ".join(sorted(terms(told) - _known(held, judge)))
+    if judge.says("not_recorded", claim.text):
         return None
-    return ", ".join(sorted(terms(told) - _known(held, judge)))
+    told = without(judge.pattern("framing"), told)
+    return ", ".join(news_of_question(told, passages, judge.question, lambda t: _known(t, judge))) or None
 
 
 def _share(text: str, held: Sequence[str], judge: Judge) -> float:
@@ -320,6 +329,8 @@ def misstanding(claim: Claim, judge: Judge) -> str | None:
         settled = [p for p in cited if p.kind != "message" or judge.says("decides", p.text)]
         if not settled and not judge.says("decides", judge.question):
             return f"[{cited[0].cite}] message"
+    if back := turned_back(claim.text, cited):
+        return ", ".join(back)
     for p in cited:
         if p.kind != "entry":
             continue
