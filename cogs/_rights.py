@@ -27,12 +27,18 @@ def readable_channels(interaction: discord.Interaction[Any]) -> frozenset[int]:
 
 def channels_of(guild: discord.Guild, member: discord.Member) -> frozenset[int]:
     """Channels whose messages this member can read; of private threads those that the member manages."""
-    found = {channel.id for channel in guild.channels if _reads(channel.permissions_for(member))}
+    found = {channel.id for channel in guild.channels if _opens(channel, channel.permissions_for(member))}
     for thread in guild.threads:
         rights = thread.permissions_for(member) if thread.parent is not None else discord.Permissions.none()
         if thread.is_private() and _reads(rights) and rights.manage_threads:
             found.add(thread.id)
     return frozenset(found)
+
+
+def _opens(channel: GuildChannel, rights: discord.Permissions) -> bool:
+    """The chat of a voice channel can be read only by who may connect to it."""
+    spoken = isinstance(channel, discord.VoiceChannel | discord.StageChannel)
+    return _reads(rights) and (rights.connect or not spoken)
 
 
 def _reads(rights: discord.Permissions) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import discord
 import pytest
 
-from cogs._rights import readable_by_all
+from cogs._rights import channels_of, readable_by_all
 from tests.cogs.real import Product, product
 from tests.cogs.test_experience import start, thread
 
@@ -61,6 +61,25 @@ async def test_everyone_here_may_read_there_only_where_it_is_certain(
         assert not may(also, secret)
         assert not readable_by_all(guild, everybody.id, 4711)
         assert not readable_by_all(guild, 4711, chairs.id)
+
+
+async def test_the_chat_of_a_voice_channel_takes_the_right_to_connect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        guild = world.bot.get_guild(world.guild.id)
+        assert guild is not None
+        board, lounge = (world.guild.create_voice_channel(name) for name in ("board", "lounge"))
+        await world.timing.settle()
+        inside = guild.get_channel(board.id)
+        assert isinstance(inside, discord.VoiceChannel)
+        chair, guest = [await guild.fetch_member(who.id) for who in (world.chair, world.guest)]
+        await inside.set_permissions(guild.default_role, connect=False)
+        await inside.set_permissions(chair, connect=True)
+        await world.timing.settle()
+        assert {board.id, lounge.id} <= channels_of(guild, chair)
+        assert lounge.id in channels_of(guild, guest)
+        assert board.id not in channels_of(guild, guest)
 
 
 async def test_nothing_of_a_channel_shows_to_who_cannot_read_it_not_even_when_turning_pages(
