@@ -33,6 +33,7 @@ _QUOTED = re.compile(
 _SUBJECT = re.compile(
     r"(?P<n>[\u3400-\u4dbf\u4e00-\u9fff々]{2,8}|[\u30a1-\u30f6ー]{2,20})(?:さん|様|氏|君)?(?:が|は(?!じ))"
 )
+_ASKS = re.compile(r"[?？]\W*$|(?:ですか|ますか|でしょうか)[。\s]*$")
 _LATIN = re.compile(r"[a-z0-9][a-z0-9'-]*")
 _CAPITAL = re.compile(r"\b[A-Z][A-Za-z]+\b")
 _AGAINST = re.compile(r"\b(?:decided|voted|ruled|resolved) against\b", re.I)
@@ -156,7 +157,8 @@ def is_unsaid(claim: Claim, judge: Judge) -> bool:
 
 
 def claims_record(claim: Claim, judge: Judge) -> bool:
-    """Whether free talk states what only the record can hold. How a mark is written is no such statement."""
+    """Whether free talk states what only the record can hold, or speaks of what passages were found about. How a
+    mark is written is no such statement, nor is a question."""
     text = claim.text
     if entry_numbers(text):
         return True
@@ -167,7 +169,16 @@ def claims_record(claim: Claim, judge: Judge) -> bool:
     named_people = any(not common.fullmatch(fold_kana(name)) for name in people(text))
     if figured or named_people or named(text, judge.names):
         return True
-    return judge.says("record_claim", text) and not judge.says("mark_quoted", text)
+    if judge.says("mark_quoted", text):
+        return False
+    return judge.says("record_claim", text) or _speaks_of_passages(text, judge)
+
+
+def _speaks_of_passages(text: str, judge: Judge) -> bool:
+    if _ASKS.search(text):
+        return False
+    held = (p.text for p in judge.passages.values())
+    return bool(terms(without(judge.pattern("framing"), text)) & terms("\n".join(held)))
 
 
 def foreign_links(text: str, judge: Judge) -> list[str]:

@@ -125,8 +125,23 @@ RIGHT: list[tuple[Language, str, str]] = [
 ]
 
 
-def broken(language: Language, question: str, answer: str) -> list[str]:
-    rules = citing_rules(RECORD[language], language, strict=True, question=question)
+# What free talk may and may not say where the record holds something about it.
+TALK: list[tuple[Language, str, bool]] = [
+    ("en", "The beta was cancelled.", False),
+    ("en", "Marketing pays for everything.", False),
+    ("en", "The printers are broken.", False),
+    ("en", "Would you like to know more about the beta?", True),
+    ("en", "Good morning! Glad to help.", True),
+    ("ja", "公開は中止になりました。", False),
+    ("ja", "マーケティング部が全部払います。", False),
+    ("ja", "印刷機は壊れています。", False),
+    ("ja", "公開について、ほかに知りたいことはありますか？", True),
+    ("ja", "おはようございます。お手伝いします。", True),
+]
+
+
+def broken(language: Language, question: str, answer: str, *, strict: bool = True) -> list[str]:
+    rules = citing_rules(RECORD[language], language, strict=strict, question=question)
     return [rule.name for rule in rules if rule.check(Candidate(sanitise(answer))) is not None]
 
 
@@ -140,3 +155,10 @@ def test_what_the_record_does_not_say_is_not_shown(
 @pytest.mark.parametrize(("language", "question", "answer"), RIGHT)
 def test_what_the_record_says_in_other_words_is(language: Language, question: str, answer: str) -> None:
     assert broken(language, question, answer) == []
+
+
+@pytest.mark.parametrize(("language", "said", "may"), TALK)
+def test_free_talk_says_nothing_uncited_of_what_the_record_speaks_of(
+    language: Language, said: str, may: bool
+) -> None:
+    assert (broken(language, "", said, strict=False) == []) is may
