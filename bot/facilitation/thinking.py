@@ -299,6 +299,7 @@ def facts(room: Room, stuff: Material, now: datetime, notice_minutes: int | None
         human_since=lambda: len(since),
         alike=alike,
         names=tuple(room.names),
+        titles=tuple(meeting.agenda),
         user_ids=frozenset(room.speakers) | {meeting.chair_id},
         entry_numbers=frozenset(e.number for e in room.entries),
         record=lambda: texts,

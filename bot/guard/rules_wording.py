@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from bot.guard.model import Candidate, Remedy, Rule, Strength
@@ -15,7 +16,7 @@ from bot.meeting.text import fold, strip_invisible
 POST_CHARACTERS = 1800  # Discord takes 2,000; the name line and a completing sentence need room
 
 _BLOCK_QUOTE = re.compile(r"^\s*>.*$", re.MULTILINE)
-_QUOTED = re.compile(r"「[^「」]{1,400}」|『[^『』]{1,400}』|\"[^\"\n]{1,400}\"|“[^“”]{1,400}”")
+_QUOTED = re.compile(r"「[^「」]{1,600}」|『[^『』]{1,600}』|\"[^\"\n]{1,600}\"|“[^“”]{1,600}”")
 _MASS = re.compile(r"(?<![a-z0-9_.])@\s?(?:everyone|here)\b(?!\.\w)|<@&\d+>", re.IGNORECASE)
 _MENTION = re.compile(r"<@!?(\d+)>")
 _INVITE = re.compile(r"discord(?:\.gg|(?:app)?\.com/invite)/\w", re.IGNORECASE)
@@ -27,6 +28,8 @@ _LATIN_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 # English posts hold a third of function words or more; a list of names few, another European language next
 # to none.
 _COMMON_SHARE = 0.05
+_PARTS = re.compile(r"(?<=[。！？!?])|(?<=\.)\s")
+_ENTRY = re.compile(r"[#＃]\s?\d+")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 
 
@@ -109,7 +112,7 @@ def says_minutes(text: str, minutes: int, lexicon: Lexicon) -> bool:
 
 
 def in_language(names: Sequence[str], lexicon: Lexicon) -> Rule:
-    """The post is in the meeting's language; names, links, code and quotes may be in any."""
+    """The post is in the meeting's language; names, titles, links, code and quotes may be in any."""
 
     def check(candidate: Candidate) -> str | None:
         return lexicon.reason("in_language") if not is_in(candidate.text, names, lexicon) else None
@@ -151,18 +154,52 @@ def no_foreign_mention(user_ids: Collection[int], lexicon: Lexicon) -> Rule:
 
 
 def is_in(text: str, names: Sequence[str], lexicon: Lexicon) -> bool:
-    """Mostly Japanese with no English sentence in it, or English with no Japanese sentence in it."""
-    bare = _LINKS.sub(" ", _without_quotes(text, only_attributed=False))
+    """Mostly Japanese with no English sentence in it, or English with no Japanese sentence in it.
+
+    What only names entries ("Decision #2: …", where the quote may be in any language) is no sentence to be judged:
+    a list of such lines holds too few function words, or too few kana, for either language.
+    """
+    bare = _LINKS.sub(
+        lambda m: m[0] if _ENTRY.fullmatch(m[0]) else " ", _without_quotes(text, only_attributed=False)
+    )
     for name in sorted((n for n in names if n), key=len, reverse=True):
-        bare = bare.replace(name, " ")
+        bare = _whole_name(name).sub(" ", bare)
+    split = [p for line in bare.splitlines() for p in _PARTS.split(line) if p.strip()]
+    parts = [p for p in split if not _names_entries(p, lexicon)]
+    bare = "\n".join(parts)
     if len(_HANGUL.findall(bare)) >= 4:
         return False
-    parts = [
-        p for line in bare.splitlines() for p in re.split(r"(?<=[。！？!?])|(?<=\.)\s", line) if p.strip()
-    ]
     if lexicon.language == "ja":
         return _is_japanese(bare, parts)
     return _is_english(bare, parts, lexicon)
+
+
+def _names_entries(part: str, lexicon: Lexicon) -> bool:
+    """Nothing but entry numbers and what entries are called in the lexicon's language."""
+    if not _ENTRY.search(part):
+        return False
+    known = _called(lexicon.list("record_words"))
+    return not re.search(r"[^\W\d_]", known.sub(" ", _ENTRY.sub(" ", part)))
+
+
+@lru_cache(maxsize=8)
+def _called(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(_bounded(w) for w in sorted(words, key=len, reverse=True)) or r"(?!)", re.I)
+
+
+@lru_cache(maxsize=512)
+def _whole_name(name: str) -> re.Pattern[str]:
+    """The name as it stands: "Al" is no part of "also"."""
+    return re.compile(_bounded(name))
+
+
+def _bounded(words: str) -> str:
+    """The words as a pattern that does not begin or end within a Latin word."""
+    head, tail = (
+        r"(?<![A-Za-z])" if words[:1].isascii() else "",
+        r"(?![A-Za-z])" if words[-1:].isascii() else "",
+    )
+    return f"{head}{re.escape(words)}{tail}"
 
 
 def _is_japanese(bare: str, parts: list[str]) -> bool:

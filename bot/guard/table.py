@@ -49,7 +49,7 @@ class RoomFacts:
     the settings hold (minutes left, minutes planned, dates, times), beside the record. `passages`: what an
     answer may cite, None where nothing is to be cited; `asked`: the question it answers. `question`: the
     bot's own last question that waits for an answer, None where there is none. `names`: everyone the post
-    may name or mention. `panel`: what counts for a panelist's turn.
+    may name or mention; `titles`: of agenda items, in whatever language people wrote them. `panel`: what counts for a panelist's turn.
     """
 
     language: Language
@@ -63,6 +63,7 @@ class RoomFacts:
     human_since: Callable[[], int] = _zero
     alike: bool = False
     names: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
     user_ids: frozenset[int] = frozenset()
     entry_numbers: frozenset[int] = frozenset()
     record: Callable[[], Sequence[str]] | None = None
@@ -122,7 +123,7 @@ def _apart(facts: RoomFacts, lexicon: Lexicon) -> Rule:
 
 
 def _language(facts: RoomFacts, lexicon: Lexicon) -> Rule:
-    return rules_wording.in_language((facts.title, *facts.names), lexicon)
+    return rules_wording.in_language((facts.title, *facts.titles, *facts.names), lexicon)
 
 
 def _length(facts: RoomFacts, lexicon: Lexicon) -> Rule:

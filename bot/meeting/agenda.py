@@ -137,6 +137,19 @@ def position(agenda: Sequence[AgendaItem], words: str) -> int | None:
     return holding[0] if len(holding) == 1 else None
 
 
+def subject(agenda: Sequence[AgendaItem], view: LedgerView, number: int) -> str | None:
+    """What was on when entry `number` was recorded: an item's title, or a topic off the agenda in its own words.
+
+    The first item is on until a topic is named, as in `current`; None without either.
+    """
+    before = [topic for topic in view.of(EntryKind.TOPIC) if topic.original.number < number]
+    if not before:
+        return agenda[0].title if agenda else None
+    newest = max(before, key=lambda item: item.original.number)
+    index = position(agenda, newest.text)
+    return newest.text if index is None else agenda[index].title
+
+
 def following(meeting: Meeting, view: LedgerView) -> AgendaItem | None:
     """The item after the current one; the first one not yet taken up where the talk has left the agenda."""
     agenda = items(meeting)

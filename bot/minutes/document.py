@@ -12,6 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
+from bot.meeting import agenda
 from bot.meeting.display import visible
 from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Meeting, Origin, Speaker, is_panelist
 from bot.meeting.text import fold
@@ -28,6 +29,7 @@ from bot.minutes.schema import (
     PanelPart,
     Proposal,
     Question,
+    Replaced,
     Row,
     VotePart,
     Wording,
@@ -193,28 +195,37 @@ def _meeting(meeting: Meeting, ended_at: datetime | None) -> MeetingPart:
 
 
 def _agenda(meeting: Meeting, view: LedgerView, prose: MinutesProse | None) -> list[AgendaPart]:
-    """The agenda, then topics and prose headings that are not on it; entries stand under their topic."""
+    """The agenda, then topics and prose headings that are not on it; entries stand under what was on then."""
     titles: dict[str, str] = {}
     entries: dict[str, list[int]] = {}
+    replaced: dict[str, list[Replaced]] = {}
     texts: dict[str, list[str]] = {}
-    for title in meeting.agenda:
-        titles.setdefault(fold(title), title)
-    here: str | None = None
+    lines = agenda.items(meeting)
+    for line in lines:
+        titles.setdefault(fold(line.title), line.title)
     for item in sorted(view.items, key=lambda i: i.original.number):
-        if not item.live or item.original.origin is Origin.START:
+        # A topic's own words are what is on from its number on.
+        number = item.original.number + (item.kind is EntryKind.TOPIC)
+        title = agenda.subject(lines, view, number)
+        if title is None or item.original.origin is Origin.START:
             continue
-        if item.kind is EntryKind.TOPIC:
-            here = fold(item.text)
-            titles.setdefault(here, item.text)
-        elif here is not None:
-            entries.setdefault(here, []).append(item.number)
+        if item.live:
+            titles.setdefault(fold(title), title)
+        if item.kind is EntryKind.DECISION and item.status == "replaced" and item.replaced_by is not None:
+            part = Replaced(number=item.number, replaced_by=item.replaced_by)
+            replaced.setdefault(fold(title), []).append(part)
+        elif item.live and item.kind is not EntryKind.TOPIC:
+            entries.setdefault(fold(title), []).append(item.number)
     for title, text in prose.items if prose else ():
         if text.strip():
             titles.setdefault(fold(title), title)
             texts.setdefault(fold(title), []).append(text)
     return [
         AgendaPart(
-            title=title, entries=sorted(entries.get(key, [])), text="\n\n".join(texts.get(key, [])) or None
+            title=title,
+            entries=sorted(entries.get(key, [])),
+            replaced=replaced.get(key, []),
+            text="\n\n".join(texts.get(key, [])) or None,
         )
         for key, title in titles.items()
     ]

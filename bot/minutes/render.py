@@ -227,13 +227,21 @@ class _Writer:
             lines += [*([""] if lines else []), f"### {literal(one_line(item['title']))}", ""]
             if item["text"]:
                 lines += [prose(item["text"]), ""]
-            if item["entries"]:
-                lines.append(self.say("recorded", numbers=self.numbers(item["entries"])))
+            if item["entries"] or item.get("replaced"):
+                lines.append(self.say("recorded", numbers=self.recorded(item)))
             elif not item["text"]:
                 lines.append(self.say("nothing_recorded"))
             elif lines[-1] == "":
                 lines.pop()
         return lines
+
+    def recorded(self, item: Part) -> str:
+        """Numbers in their order; of one that another took the place of also that one's."""
+        named = {number: f"#{number}" for number in item["entries"]}
+        for old in item.get("replaced", ()):
+            new = f"#{old['replaced_by']}"
+            named[old["number"]] = self.say("recorded_replaced", old=f"#{old['number']}", new=new)
+        return self.say("separator").join(named[number] for number in sorted(named))
 
     def share(self, person: Part) -> str:
         if not person["messages"]:

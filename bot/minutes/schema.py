@@ -93,9 +93,19 @@ class Proposal(Live):
     votes: list[VotePart]
 
 
+class Replaced(_Part):
+    number: int
+    replaced_by: int = Field(description="number of the entry that holds instead")
+
+
 class AgendaPart(_Part):
     title: str
-    entries: list[int] = Field(description="live entries recorded while this item was the topic")
+    entries: list[int] = Field(
+        description="live entries recorded while this item was on; the first one is until a topic is named"
+    )
+    replaced: list[Replaced] = Field(
+        default=[], description="decisions recorded while it was on that another decision took the place of"
+    )
     text: str | None = Field(description="prose of what happened, where it passed the checks")
 
 

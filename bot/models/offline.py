@@ -39,7 +39,7 @@ class OfflineModel:
 
     async def generate(self, request: Request[Out]) -> Draft[Out]:
         """Raises ProviderError("invalid") only if asked for a type that it does not know."""
-        answer = respond(request.scene)
+        answer = respond(request.scene, again=request.attempt > 0)
         if not isinstance(answer, request.output):
             raise ProviderError(
                 "invalid", f"{NAME} has no {request.output.__name__} for {request.scene.route}"
@@ -52,8 +52,12 @@ class OfflineModel:
         return None
 
 
-def respond(scene: Scene) -> BaseModel:
-    """The answer to one scene: TurnOut, MinutesOut or AnswerOut as its route asks."""
+def respond(scene: Scene, *, again: bool = False) -> BaseModel:
+    """The answer to one scene: TurnOut, MinutesOut or AnswerOut as its route asks.
+
+    `again`: the guard has refused the first answer. What people wrote may break any rule, so the prose of minutes
+    then names entries by number alone.
+    """
     match scene.route:
         case Route.OPENING:
             return TurnOut(response=_opening(scene), phase=Phase.OPENING)
@@ -64,6 +68,8 @@ def respond(scene: Scene) -> BaseModel:
         case Route.CLOSING:
             return TurnOut(response=_closing(scene), phase=Phase.CLOSING, closing_complete=True)
         case Route.MINUTES:
+            if again:
+                return MinutesOut(summary=record.summary(scene, spelled=False))
             return MinutesOut(summary=record.summary(scene), items=record.items(scene))
         case Route.HAND_OFF | Route.ASK:
             return _answer(scene, scene.question or (scene.addressed_by.text if scene.addressed_by else ""))

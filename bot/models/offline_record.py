@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.meeting.display import literal, one_line
-from bot.meeting.model import EntryKind, Item, LedgerView, Scene
+from bot.meeting import agenda
+from bot.meeting.display import display, literal, one_line
+from bot.meeting.model import EntryKind, Item, LedgerView, Origin, Scene
 from bot.meeting.terms import containment
 from bot.phrases import t
 from bot.prompts.outputs import MinutesItem
@@ -13,6 +14,7 @@ from bot.prompts.outputs import MinutesItem
 # Characters up to which a text stands whole beside its number. A longer one is only cited: a limit cut off in
 # the middle would be a limit inverted.
 _WHOLE = 500
+_NAME = 60
 _SPELLED = 4_000  # characters of all texts in one list of the minutes; beyond that, numbers only
 _MATCH = 0.34  # share of a question's terms that an entry must hold to be an answer
 _ANSWER_LENGTH = 1_500  # characters of a list, within the 1,800 of a post
@@ -37,10 +39,13 @@ def _whole(item: Item) -> str:
     return "" if item.entry.redacted or len(text) > _WHOLE else literal(text.rstrip("。．.")) if text else ""
 
 
-def summary(scene: Scene) -> str:
-    """Cites every live decision, calls replaced ones replaced and open questions open. Holds no counts."""
+def summary(scene: Scene, *, spelled: bool = True) -> str:
+    """Cites every live decision, calls replaced ones replaced and open questions open. Holds no counts.
+
+    `spelled=False`: numbers alone, which break no rule whatever people have written.
+    """
     language, view = scene.meeting.language, scene.ledger
-    parts = [told(scene, view.decisions) or t("offline.minutes.nothing", language)]
+    parts = [told(scene, view.decisions, spelled=spelled) or t("offline.minutes.nothing", language)]
     parts += [
         t("offline.minutes.replaced", language, old=old.number, new=item.number)
         for item in view.decisions
@@ -51,7 +56,8 @@ def summary(scene: Scene) -> str:
         for item in view.of(EntryKind.DECISION, live=False)
         if item.status == "replaced" and item.replaced_by is not None
     ]
-    parts += [told(scene, view.open_questions), told(scene, view.actions)]
+    for found in (view.open_questions, view.actions, view.open_proposals):
+        parts.append(told(scene, found, spelled=spelled))
     return t("offline.minutes.glue", language).join(p for p in parts if p)
 
 
@@ -66,43 +72,52 @@ def items(scene: Scene) -> list[MinutesItem]:
     ]
 
 
-def told(scene: Scene, found: Sequence[Item]) -> str:
-    """A sentence for each decision and question, so that no limit of one rubs off on another. The rest is
-    only named, and so is everything where it would be too much."""
+def told(scene: Scene, found: Sequence[Item], *, spelled: bool = True) -> str:
+    """A sentence for each, so that no limit of one rubs off on another; only named where it would be too much."""
     language = scene.meeting.language
-    whole = [i for i in found if i.kind in (EntryKind.DECISION, EntryKind.QUESTION)]
-    if sum(len(i.text) for i in whole) > _SPELLED:
-        whole = []
-    sentences = [_sentence(scene, item) for item in whole]
-    if named := [cite(scene, i, spelled=False) for i in found if i not in whole]:
-        sentences.append(t("offline.minutes.named", language, names=join(scene, named)))
-    return t("offline.minutes.glue", language).join(sentences)
+    if not spelled or sum(len(i.text) for i in found) > _SPELLED:
+        named = [cite(scene, i, spelled=False) for i in found]
+        return t("offline.minutes.named", language, names=join(scene, named)) if named else ""
+    return t("offline.minutes.glue", language).join(_sentence(scene, item) for item in found)
 
 
 def _sentence(scene: Scene, item: Item) -> str:
-    language, text = scene.meeting.language, _whole(item)
+    language, text = scene.meeting.language, _within_quotes(scene, _whole(item))
     name = cite(scene, item, spelled=False)
     name = name[:1].upper() + name[1:]
     if not text:
         return t("offline.minutes.sentence_named", language, name=name, text="")
     if _against(item):  # "decided against: no ads" reads like its opposite; the list says how it went
         return t("offline.minutes.rejected", language, number=item.number, text=text)
+    if item.kind is EntryKind.ACTION and one_line(item.owner or ""):
+        owner = display(item.owner or "", _NAME)
+        return t("offline.minutes.owned", language, name=name, owner=owner, text=text)
     return t("offline.minutes.sentence", language, name=name, text=text)
+
+
+def _within_quotes(scene: Scene, text: str) -> str:
+    """Quotation marks of the text give way to inner ones, so that ours begin and end what was quoted."""
+    outer, inner = (
+        t("offline.minutes.outer", scene.meeting.language),
+        t("offline.minutes.inner", scene.meeting.language),
+    )
+    return text.translate(str.maketrans(outer, inner))
 
 
 def _by_agenda(scene: Scene) -> dict[str, list[Item]]:
     """Entries by agenda line. What fits no line stands under none: the rendered sections hold everything
     anyway."""
     told = (EntryKind.DECISION, EntryKind.QUESTION, EntryKind.ACTION, EntryKind.PROPOSAL)
-    topics = scene.ledger.of(EntryKind.TOPIC)
+    lines = agenda.items(scene.meeting)
     placed: dict[str, list[Item]] = {}
     for item in scene.ledger.items:
-        if item.kind not in told or not item.live:
+        if item.kind not in told or not item.live or item.original.origin is Origin.START:
             continue
-        on_table = [topic for topic in topics if topic.original.number < item.original.number]
-        subject = on_table[-1].text if on_table else item.text
+        subject = agenda.subject(lines, scene.ledger, item.original.number) or item.text
         best = max(scene.meeting.agenda, key=lambda line: containment(line, subject), default=None)
-        if best is not None and containment(best, subject) >= _MATCH:
+        if subject in scene.meeting.agenda:
+            placed.setdefault(subject, []).append(item)
+        elif best is not None and containment(best, subject) >= _MATCH:
             placed.setdefault(best, []).append(item)
     return placed
 

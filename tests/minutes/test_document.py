@@ -7,11 +7,13 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.meeting.model import EntryKind, Origin
 from bot.minutes.document import How, MinutesProse, actions_csv, as_json, document, ledger_rows
+from bot.minutes.render import render
 from bot.minutes.schema import MinutesDocument
 from tests.minutes.made import NASTY, PEOPLE, START, Ledger, full, link, meeting, say
 
@@ -44,7 +46,12 @@ def test_sections_hold_what_the_ledger_says_and_nothing_else() -> None:
     assert [(a["owner"], a["due"]) for a in doc["actions"]] == [("佐藤", "2026-08-10"), (None, None)]
     assert [(v["who"], v["value"]) for v in doc["proposals"][0]["votes"]] == [("鈴木", 1.0), ("田中", -1.0)]
     assert [w["number"] for w in doc["withdrawn"]] == [16]
-    assert doc["agenda"][0] == {"title": "価格", "entries": [4, 6, 7, 8, 9, 12, 13, 15, 17], "text": None}
+    assert doc["agenda"][0] == {
+        "title": "価格",
+        "entries": [4, 6, 7, 8, 9, 12, 13, 15, 17],
+        "replaced": [],
+        "text": None,
+    }
     assert [p["share"] for p in doc["attendance"]] == [0.75, 0.25]
     assert doc["decisions"][0]["link"] == link(1012)
     assert doc["meeting"]["guild_id"] == "2"
@@ -114,3 +121,43 @@ def test_the_table_of_actions_opens_in_excel_and_runs_nothing(text: str) -> None
     for cell in rows[1]:
         assert not cell.strip().startswith(("=", "+", "-", "@", "＝"))
     assert rows[1][1].lstrip("'").strip() == text.strip()
+
+
+def test_what_is_recorded_before_the_first_topic_belongs_to_the_first_item() -> None:
+    ledger = Ledger()
+    ledger.add(EntryKind.CONSTRAINT, "上限は3", Origin.START)
+    ledger.add(EntryKind.DECISION, "価格は500円とする")
+    ledger.add(EntryKind.TOPIC, "2")
+    ledger.add(EntryKind.DECISION, "十月に始める")
+    doc = document(meeting(), ledger.view, PEOPLE, None, How(), link)
+    assert [(part["title"], part["entries"]) for part in doc["agenda"]] == [("価格", [2]), ("日程", [4])]
+
+
+def test_without_an_agenda_nothing_stands_under_an_item_before_a_topic() -> None:
+    ledger = Ledger()
+    ledger.add(EntryKind.DECISION, "価格は500円とする")
+    ledger.add(EntryKind.TOPIC, "納期")
+    ledger.add(EntryKind.DECISION, "十月に始める")
+    doc = document(meeting(agenda=()), ledger.view, PEOPLE, None, How(), link)
+    assert [(part["title"], part["entries"]) for part in doc["agenda"]] == [("納期", [3])]
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [("ja", "記録: #1（#4 に差し替え）、#2"), ("en", "Recorded: #1 (replaced by #4), #2")],
+)
+def test_a_decision_replaced_under_another_item_is_named_where_it_was_made(language: Any, line: str) -> None:
+    ledger = Ledger()
+    first = ledger.add(EntryKind.DECISION, "価格は500円とする")
+    ledger.add(EntryKind.QUESTION, "誰が測定するか")
+    ledger.add(EntryKind.TOPIC, "日程")
+    ledger.add(EntryKind.DECISION, "価格は600円とする", refers_to=first)
+    doc = document(meeting(), ledger.view, PEOPLE, None, How(), link)
+    assert [(part["entries"], part["replaced"]) for part in doc["agenda"]] == [
+        ([2], [{"number": 1, "replaced_by": 4}]),
+        ([4], []),
+    ]
+    assert line in render(doc, language, say(language)).splitlines()
+    for part in doc["agenda"]:
+        del part["replaced"]  # minutes kept from before there was such a field
+    assert render(doc, language, say(language))
