@@ -17,7 +17,7 @@ class ConflictMemo:
     def between(self, item: Item, other: Item) -> bool:
         key = (item.number, other.number)
         if key not in self.pairs:
-            self.pairs[key] = bool(conflicts.conflicts(item.text, [other]))
+            self.pairs[key] = bool(conflicts.conflicts(item.text, [other], item.entry.at.date()))
         return self.pairs[key]
 
 

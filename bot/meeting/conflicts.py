@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from bot.meeting.assignments import one_release, other_holder, weekdays, without_days
 from bot.meeting.figures import Figure, figures, supports
 from bot.meeting.model import Item
 from bot.meeting.polarity import Limit, clauses, limits, negations, remaining_negations
+from bot.meeting.sweeping import days_of, overspends, takes_banned_day
 from bot.meeting.terms import containment, overlap, terms
 from bot.meeting.text import fold
 
@@ -106,19 +108,19 @@ _STATE = re.compile(
 )
 
 
-def conflicts(text: str, against: Sequence[Item]) -> list[Conflict]:
+def conflicts(text: str, against: Sequence[Item], on: date | None = None) -> list[Conflict]:
     """What of `against` (constraints and live decisions) the new decision `text` contradicts, in their
-    order."""
+    order. `on`: the day it was taken, from which its dates have their weekdays."""
     found: list[Conflict] = []
     for item in against:
-        reason = contradiction(text, item.text)
+        reason = contradiction(text, item.text, on)
         if reason is not None:
             found.append(Conflict(item.number, reason, item.text))
     return found
 
 
-def contradiction(said: str, held: str) -> str | None:
-    """How `said` contradicts `held`: "bound", "value", "polarity", or None."""
+def contradiction(said: str, held: str, on: date | None = None) -> str | None:
+    """How `said` contradicts `held`: "bound", "value", "polarity", or None. `on`: as in `conflicts`."""
     if _bound_broken(said, held) or _limit_removed(said, held):
         return "bound"
     if _other_value(said, held):
@@ -127,7 +129,14 @@ def contradiction(said: str, held: str) -> str | None:
         _other_thing(said, held) or _other_day(said, held) or other_holder(said, held)
     ):
         return "value"
-    if _turned(said, held) or _opposite(said, held) or _no_longer_only(said, held):
+    if overspends(said, held):
+        return "bound"
+    if (
+        takes_banned_day(said, held, on)
+        or _turned(said, held, on)
+        or _opposite(said, held)
+        or _no_longer_only(said, held)
+    ):
         return "polarity"
     return None
 
@@ -227,13 +236,13 @@ def _other_thing(said: str, held: str) -> bool:
     return a[0] == b[0] and not terms(a[1]) & terms(b[1])
 
 
-def _turned(said: str, held: str) -> bool:
+def _turned(said: str, held: str, on: date | None) -> bool:
     """One affirms what the other denies, where their figures do not keep them apart."""
     for mine in clauses(said):
         for theirs in clauses(held):
             if len(remaining_negations(mine)) % 2 == len(remaining_negations(theirs)) % 2:
                 continue
-            days, held_days = weekdays(mine), weekdays(theirs)
+            days, held_days = weekdays(mine) or days_of(mine, on), weekdays(theirs)
             if days and held_days and not days & held_days:
                 continue
             one, other = (one_release(mine), one_release(theirs)) if days & held_days else (mine, theirs)
@@ -241,6 +250,8 @@ def _turned(said: str, held: str) -> bool:
                 continue
             a = [f for f in figures(mine) if f.sure]
             b = [f for f in figures(theirs) if f.sure]
+            if days & held_days:  # a weekday bears no date, nor the other way round
+                a, b = [f for f in a if f.unit == "date"], [f for f in b if f.unit == "date"]
             apart = a and b and not any(supports(x, y) or supports(y, x) for x in a for y in b)
             if not apart:
                 return True

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
+from bot.facilitation.clashes import ConflictMemo
 from bot.meeting.conflicts import Conflict, conflicts, contradiction
 from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Origin
 from bot.meeting.sameness import find_same, same_decision
@@ -52,6 +54,41 @@ def test_pairs_written_without_the_rules(language: str) -> None:
     right = sum(r["conflict"] for r in told)
     assert right / len(told) >= 0.9
     assert right / sum(r["conflict"] for r in rows) >= 0.9
+
+
+# Constraints without a subject of their own: written after the rules, measured before they were mended.
+SWEEPING = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data" / "conflicts_sweeping.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_days_and_budgets_that_hold_for_everything(language: str) -> None:
+    rows = [r for r in SWEEPING if r["language"] == language]
+    told = [r for r in rows if contradiction(r["said"], r["held"], date(2026, 6, 1))]
+    right = sum(r["conflict"] for r in told)
+    assert right / len(told) >= 0.95
+    assert right / sum(r["conflict"] for r in rows) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [("the offsite is on 12 June", "Not on a Friday"), ("オフサイトは6月12日に行う", "金曜は避ける")],
+)
+def test_a_date_has_the_weekday_of_the_year_it_was_named_in(said: str, held: str) -> None:
+    assert contradiction(said, held, date(2026, 6, 1)) == "polarity"  # a Friday
+    assert contradiction(said, held, date(2026, 7, 1)) is None  # next year's is a Saturday
+    assert contradiction(said, held) is None
+    decided = item(4, EntryKind.DECISION, said)
+    rule = item(1, EntryKind.CONSTRAINT, held)
+    found = conflicts(said, [rule], date(2026, 6, 1))
+    assert [c.number for c in found] == [1]
+    assert ConflictMemo().between(decided, rule) is False  # said in December: next year's
+    early = replace(decided, entry=replace(decided.entry, at=datetime(2026, 6, 1, tzinfo=UTC)))
+    assert ConflictMemo().between(early, rule) is True
 
 
 @pytest.mark.parametrize(
