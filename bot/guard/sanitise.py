@@ -19,14 +19,16 @@ _NAME_LINE = re.compile(
     r")[ \t]*",
     re.IGNORECASE,
 )
+# Struck out, a true sentence reads as taken back; hidden, nobody reads it.
+_STRUCK = re.compile(r"(~~|\|\|)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
 _WRAPPING = " \t\n\"'`*_.。「」『』()（）"
 
 
 def sanitise(text: str) -> str:
-    """Without invisible characters, without a name line of its own, with at most one blank line in a row,
-    trimmed.
+    """Without invisible characters, without a name line of its own, with nothing struck out or hidden, with at most
+    one blank line in a row, trimmed.
     """
-    clean = strip_invisible(text).strip()
+    clean = _STRUCK.sub(r"\2", strip_invisible(text)).strip()
     for _ in range(2):
         clean = _NAME_LINE.sub("", clean, count=1).strip()
     return _BLANK_LINES.sub("\n\n", clean)

@@ -14,7 +14,7 @@ from bot.meeting.terms import terms
 from bot.meeting.text import is_japanese, squeeze
 
 _FIRST_PERSON = re.compile(
-    r"\b(?:I|[Ww]e|[Mm]e|[Mm]y|[Oo]ur|[Uu]s|[Mm]ine)\b|私|僕|俺|わたし|ぼく|自分|うち|こちら|弊社|当社|我々"
+    r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine)\b|私(?!た)|僕(?!ら|た)|俺(?!ら|た)|わたし(?!た)|ぼく(?!ら|た)|自分"
 )
 _DOER = re.compile(r"[\u3400-\u9fff々\u30a1-\u30f6ーA-Za-z](?:さん|氏|様)?が")
 _SOURCE = re.compile(r"[(（][^()（）]{1,40}[)）]")  # whose words a quotation is

@@ -33,6 +33,7 @@ _QUOTED = re.compile(
 _SUBJECT = re.compile(
     r"(?P<n>[\u3400-\u4dbf\u4e00-\u9fff々]{2,8}|[\u30a1-\u30f6ー]{2,20})(?:さん|様|氏|君)?(?:が|は(?!じ))"
 )
+_PARTS = re.compile(r",(?!\d)|[、。;；:：]|\b(?:and|but|while|whereas|because|so|then)\b", re.I)
 _ASKS = re.compile(r"[?？]\W*$|(?:ですか|ますか|でしょうか)[。\s]*$")
 _LATIN = re.compile(r"[a-z0-9][a-z0-9'-]*")
 _CAPITAL = re.compile(r"\b[A-Z][A-Za-z]+\b")
@@ -311,10 +312,26 @@ def unheld(claim: Claim, judge: Judge) -> str | None:
     told = _bare_of_standing(claim.text, cited, judge)
     if _share(told, held, judge) <= SHARE:
         return ", ".join(sorted(terms(told) - _known(held, judge)))
+    if (mixed := _mixed(told, passages, judge)) is not None:
+        return mixed
     if judge.says("not_recorded", claim.text):
         return None
     told = without(judge.pattern("framing"), told)
     return ", ".join(news_of_question(told, passages, judge.question, lambda t: _known(t, judge))) or None
+
+
+def _mixed(told: str, passages: Sequence[str], judge: Judge) -> str | None:
+    """A part of a claim on several passages that none of them holds by itself: its words are put together out of
+    both, and make a third thing."""
+    if len(passages) < 2:
+        return None
+    known = [{_single(t) for t in _known([passage], judge)} for passage in passages]
+    every = frozenset().union(*known)
+    for part in _PARTS.split(told):
+        mine = {_single(t) for t in terms(without(judge.pattern("framing"), part))} & every
+        if mine and all(len(mine & one) <= SHARE * len(mine) for one in known):
+            return part.strip()
+    return None
 
 
 def _share(text: str, held: Sequence[str], judge: Judge) -> float:

@@ -96,9 +96,17 @@ TWISTED: list[tuple[str, Language, str, str]] = [
     ("old for new", "en", "What is the price?", "The price of 25 dollars was later replaced by 15 dollars [4]."),
     ("old for new", "ja", "価格は？", "価格は月1,500円に変更されました [4]。"),
     ("old for new", "ja", "価格は？", "価格は以前は月2,500円でしたが、月2,000円に変更されました [4]。"),
+    ("put together of two", "en", "Who pays?", "Marketing does not pay for the printers [3][6]."),
+    ("put together of two", "en", "Who pays for the hosting?", "The vendor does not pay for the hosting [3][6]."),
+    ("put together of two", "en", "Who launches it?", "Tanaka launches the beta on 15 May [1][5]."),
+    ("put together of two", "ja", "誰が払いますか？", "ホスティング費用は業者が負担しない [3][6]。"),
+    ("put together of two", "ja", "誰が払いますか？", "印刷機はマーケティング部が負担しない [3][6]。"),
+    ("one of us for all of us", "en", "Who launches it?", "Sato launches the beta on 15 May [1]."),
 ]  # fmt: skip
 
 RIGHT: list[tuple[Language, str, str]] = [
+    ("en", "When, and who pays?", "We launch on 15 May and marketing does not pay for the hosting [1][3]."),
+    ("ja", "いつ？費用は？", "ベータ版は5月15日に公開し、費用はマーケティング部が負担しません [1][3]。"),
     ("en", "When do we launch?", "The beta launches on 15 May [1]."),
     ("en", "How many users?", "The beta is limited to 30 users [1]."),
     ("en", "Who writes the notes?", "Writing the release notes is still open; the owner is Tanaka [2]."),
