@@ -136,7 +136,7 @@ def check(plan: Plan) -> Plan:
 def _checked(role: Role) -> Role:
     name = " ".join(strip_invisible(role.name).replace(MARKER.strip(), "").split())
     standpoint = " ".join(strip_invisible(role.standpoint).split())
-    if not name:
+    if not any(unicodedata.category(c)[0] in "LN" for c in name):  # marks and dots alone are no name
         raise BadInput("panel.error.name_missing", standpoint=standpoint[:40] or "…")
     if len(name) > NAME_CHARACTERS:
         raise BadInput("panel.error.name_long", start=name[:20], length=len(name), most=NAME_CHARACTERS)

@@ -52,6 +52,12 @@ def test_the_mark_is_put_on_once_whoever_writes_it() -> None:
     assert [role.shown for role in plan.roles] == ["🤖 企画", "🤖 開発"]
 
 
+@pytest.mark.parametrize("name", ["..", "\u0301\u0301", "・", "\u3164"])
+def test_marks_and_dots_alone_are_no_name(name: str) -> None:
+    with pytest.raises(BadInput):
+        check(Plan((Role(name, "a"), Role("開発", "b"))))
+
+
 @given(st.text(max_size=60), st.text(max_size=400))
 def test_whatever_is_entered_a_role_is_fit_to_be_shown_or_refused(name: str, standpoint: str) -> None:
     try:
