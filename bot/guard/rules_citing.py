@@ -17,10 +17,11 @@ from bot.guard.model import Candidate, Remedy, Rule, Strength
 from bot.guard.wording import Lexicon
 from bot.meeting import support
 from bot.meeting.citing import Passage, cites, without_cites
+from bot.meeting.claims import Claim, claims
 from bot.meeting.figures import Figure
 from bot.meeting.model import Language
 from bot.meeting.names import entry_numbers
-from bot.meeting.support import Claim, Judge, claims
+from bot.meeting.support import Judge
 
 Check = Callable[[Claim, Judge], str | None]
 

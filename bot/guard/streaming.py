@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from bot.guard.model import Candidate, Rule, Strength
+from bot.meeting.citing import CITATION
 
 # Beyond this nothing is read: no rule sees a longer text (`guard.generator.MAX_CHARACTERS`).
 LONGEST = 8000
 
-_CITATION = re.compile(r"[\[［【]\s*#?\d{1,3}(?:\s*[,、，;・]\s*#?\d{1,3})*\s*[\]］】](?!\()[。.、,;；]?")
-_CITATION_BEGUN = re.compile(r"[\[［【][\s#\d,、，;・]*(?:[\]］】])?$")
+_CITATION = re.compile(rf"{CITATION}[。.、,;；]?")
+_CITATION_BEGUN = re.compile(r"[\[［【][\s#＃\d,、，;；・]*(?:[\]］】])?$")
 _OPENING, _CLOSING = "「『（(［[【〈《“", "」』）)］]】〉》”"
 _WIDE, _NARROW = "。！？．", ".!?"
 _AFTER = "」』）)］]】〉》”\"'’*_~"

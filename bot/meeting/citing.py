@@ -19,7 +19,9 @@ from bot.meeting.text import strip_invisible
 Kind = Literal["entry", "message", "minutes"]
 LISTED = 2.0  # score of an entry that is there because its whole kind was asked for
 LONGEST = 1200  # characters of one passage in a prompt; a longer one loses its middle
-_CITE = re.compile(r"[\[［【](?P<n>\s*#?\d{1,3}(?:\s*[,、，;・]\s*#?\d{1,3})*\s*)[\]］】](?!\()")
+# How a citation is written: what is judged, what is shown and what is awaited while streaming read it alike.
+CITATION = r"[\[［【]\s*[#＃]?\d{1,3}(?:\s*[,、，;；・]\s*[#＃]?\d{1,3})*\s*[\]］】](?!\()"
+_CITE = re.compile(CITATION)
 _REPEATED = re.compile(r"(\[\d{1,3}\])(?:\s*\1)+")
 _NUMBER = re.compile(r"\d+")
 
@@ -126,7 +128,7 @@ def _cut(text: str) -> str:
 def cites(text: str) -> list[str]:
     """The numbers a text cites, in order, each once."""
     wide = unicodedata.normalize("NFKC", strip_invisible(text))
-    found = (n for m in _CITE.finditer(wide) for n in _NUMBER.findall(m["n"]))
+    found = (n for m in _CITE.finditer(wide) for n in _NUMBER.findall(m.group()))
     return list(dict.fromkeys(map(_plain, found)))
 
 
@@ -179,7 +181,7 @@ def shown(text: str, passages: Sequence[Passage], room: int = 1900) -> str:
     done: set[str] = set()
 
     def linked(m: re.Match[str]) -> str:
-        return " ".join(one(known[n]) for n in map(_plain, _NUMBER.findall(m["n"])) if n in known)
+        return " ".join(one(known[n]) for n in map(_plain, _NUMBER.findall(m.group())) if n in known)
 
     def one(p: Passage) -> str:
         nonlocal left

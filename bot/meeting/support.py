@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 from bot.meeting.bearing import about, bears
 from bot.meeting.borrowed import news_of_question, speakers_as_doers, turned_back
-from bot.meeting.citing import Passage, canonical, cites, without_cites
+from bot.meeting.citing import Passage, canonical
+from bot.meeting.claims import Claim, tells
 from bot.meeting.figures import Figure, figures, unborne
 from bot.meeting.model import EntryKind
 from bot.meeting.names import entry_numbers, named, people, unknown_names
@@ -21,14 +21,7 @@ from bot.meeting.text import fold_kana, squeeze
 
 # More than this share of a claim's content terms the cited passages (or the question) must hold.
 SHARE = 0.75
-_EACH = re.compile(r"(?<=[。！？!?\n])|(?<=[.])(?=\s)")
-_CITED_START = re.compile(r"^(?:\s*[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】][。.、,;；]?)+")
-_CITED = re.compile(r"[\[［【]\s*\d{1,3}(?:\s*[,、，;・]\s*\d{1,3})*\s*[\]］】]")
 _KATAKANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
-_ORNAMENT = " \t*_>・•-–—0123456789.)）(（:：、,;；。"
-_QUOTED = re.compile(
-    r"「[^「」\n]*(?:「[^「」\n]*」[^「」\n]*)*」|『[^』\n]*』|“[^”\n]*”|\"[^\"\n]*\"|`[^`\n]*`"
-)
 # Whom or what a Japanese sentence speaks of; words with a capital in an English one.
 _SUBJECT = re.compile(
     r"(?P<n>[\u3400-\u4dbf\u4e00-\u9fff々]{2,8}|[\u30a1-\u30f6ー]{2,20})(?:さん|様|氏|君)?(?:が|は(?!じ))"
@@ -41,14 +34,6 @@ _AGAINST = re.compile(r"\b(?:decided|voted|ruled|resolved) against\b", re.I)
 _MONTHS = frozenset(("january", "february", "march", "april", "june", "july", "august", "september"))
 _MONTHS |= {"october", "november", "december"}
 _LINK = re.compile(r"https?://[^\s)>\]」』]+|\]\(|<(?:@|#|/)|\bdiscord\.gg/\S+", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """`text` without its citations, and the numbers it cites."""
-
-    text: str
-    cites: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -74,78 +59,12 @@ class Judge:
         return self.pattern(name).search(fold_kana(text)) is not None
 
 
-def claims(text: str) -> list[Claim]:
-    """The claims of an answer in order. What stands after the last citation of a sentence is one of its own,
-    unless it is but an ending ("です", "とのことです"); a line that ends in a colon belongs to what it
-    introduces."""
-    found: list[Claim] = []
-    head = ""
-    for sentence in _sentences(text):
-        if without_cites(sentence).rstrip(" *_\n").endswith((":", "：")) and not cites(sentence):
-            head = sentence.rstrip("\n") + " "
-            continue
-        found += _of_sentence(head + sentence)
-        head = ""
-    return found + _of_sentence(head)
-
-
-def _sentences(text: str) -> list[str]:
-    """Sentences with the citations that follow their full stop; a quotation is never cut."""
-    parts: list[str] = []
-    for part in _split(text):
-        m = _CITED_START.match(part)
-        if m and parts:
-            parts[-1] = parts[-1].rstrip("\n") + m.group()
-            part = part[m.end() :]
-        if part.strip(_ORNAMENT + "\n"):
-            parts.append(part)
-    return parts
-
-
-def _split(text: str) -> list[str]:
-    quoted = [m.span() for m in _QUOTED.finditer(text)]
-    ends = [m.end() for m in _EACH.finditer(text)]
-    cuts = [0, *(e for e in ends if not any(a < e < b for a, b in quoted)), len(text)]
-    return [text[a:b] for a, b in pairwise(cuts) if a < b]
-
-
-def _of_sentence(sentence: str) -> list[Claim]:
-    found: list[Claim] = []
-    start, end = 0, 0
-    numbers: list[str] = []
-    for m in _CITED.finditer(sentence):
-        said = sentence[end : m.start()]
-        if numbers and said.strip(_ORNAMENT):  # something between two citations: the first claim is over
-            found.append(Claim(_tidy(sentence[start:end]), tuple(numbers)))
-            start, numbers = end, []
-        numbers += cites(m.group())
-        end = m.end()
-    tail = sentence[end:]
-    if numbers:
-        text, rest = _tidy(sentence[start:end]), tail.strip(_ORNAMENT + "\n")
-        if rest and not _tells(tail):
-            text, rest = _tidy(sentence[start:]), ""
-        found.append(Claim(text, tuple(numbers)))
-        return [*found, Claim(_tidy(rest), ())] if rest else found
-    rest = _tidy(tail)
-    return [Claim(rest, ())] if rest.strip(_ORNAMENT) else []
-
-
-def _tidy(text: str) -> str:
-    return re.sub(r"\s+", " ", without_cites(text)).strip(" \t・•*>-–—、,")
-
-
-def _tells(text: str) -> bool:
-    """Whether words say anything of their own: with content terms, figures or people."""
-    return bool(terms(text) or any(f.sure for f in figures(text)) or people(text))
-
-
 # ------------------------------------------------------------------ without a citation
 
 
 def is_unsaid(claim: Claim, judge: Judge) -> bool:
     """A sentence that says the record does not say, or offers what stands nearest, and adds nothing."""
-    if not _tells(claim.text) and not judge.says("record_claim", claim.text):
+    if not tells(claim.text) and not judge.says("record_claim", claim.text):
         return not judge.says("yes_no", claim.text)
     if not judge.says("not_recorded", claim.text) or judge.says("general", claim.text):
         return False

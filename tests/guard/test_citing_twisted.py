@@ -10,7 +10,7 @@ import pytest
 from bot.guard.model import Candidate
 from bot.guard.rules_citing import citing_rules
 from bot.guard.sanitise import sanitise
-from bot.meeting.citing import Passage
+from bot.meeting.citing import Passage, shown
 from bot.meeting.model import EntryKind, Language
 
 AT = datetime(2026, 11, 2, 1, 0, tzinfo=UTC)
@@ -170,3 +170,16 @@ def test_free_talk_says_nothing_uncited_of_what_the_record_speaks_of(
     language: Language, said: str, may: bool
 ) -> None:
     assert (broken(language, "", said, strict=False) == []) is may
+
+
+@pytest.mark.parametrize("cite", ["[1]", "[#1]", "[ #1, #3 ]", "[1；#3]", "［＃１］", "【1・3】"])
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "Everything is fine and people are happy"), ("ja", "何もかも順調で皆が喜んでいます")],
+)
+def test_what_is_shown_with_a_link_is_judged_by_what_it_links(
+    language: Language, said: str, cite: str
+) -> None:
+    answer = f"{said} {cite}."
+    assert "discord.com" in shown(answer, RECORD[language])
+    assert broken(language, "", answer, strict=False)
