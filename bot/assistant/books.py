@@ -7,16 +7,27 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.facilitation.addressing import addresses_assistant
+from bot.assistant import asked
+from bot.facilitation.addressing import addresses_assistant, addresses_facilitator
 from bot.facilitation.display import message_link
 from bot.meeting import ledger as folding
-from bot.meeting import speech
-from bot.meeting.citing import LISTED, Passage
+from bot.meeting import replies, speech
+from bot.meeting.citing import ABOUT_MEETING, LISTED, Passage
 from bot.meeting.display import one_line
-from bot.meeting.model import EntryKind, Item, Language, LedgerView, Meeting, MeetingState, Message, OwnPost
+from bot.meeting.model import (
+    LANGUAGES,
+    EntryKind,
+    Item,
+    Language,
+    LedgerView,
+    Meeting,
+    MeetingState,
+    Message,
+    OwnPost,
+)
 from bot.meeting.retrieving import Query
 from bot.meeting.text import fold, squeeze
-from bot.phrases import t
+from bot.phrases import t, words
 from bot.stage import Place
 from bot.store import ledger, meetings, minutes, search, transcript
 from bot.store import passages as index
@@ -48,6 +59,7 @@ class Reach:
     here: Place | None = None
     without: frozenset[int] = frozenset()
     kinds: tuple[EntryKind, ...] = ()
+    meeting: bool = False  # the meeting itself is asked about
 
     def holds(self, meeting: Meeting) -> bool:
         same = meeting.guild_id == self.guild_id
@@ -77,7 +89,12 @@ class Book:
         if self.board:
             section = t("ask.board_section", self.language)
             found.append(
-                replace(self._base("minutes", self.board, -1), section=section, at=self.meeting.started_at)
+                replace(
+                    self._base("minutes", self.board, ABOUT_MEETING),
+                    section=section,
+                    at=self.meeting.started_at,
+                    score=LISTED,
+                )
             )
         return found
 
@@ -162,10 +179,13 @@ async def open_books(
         )
         book = await shelf.book(own.id)
         if book is not None:
-            book.own, book.board = True, board_of(own, language, now)
+            book.own = True
     await shelf.sort_in(hits)
-    if wanted.kinds:
-        await shelf.list_kinds(own if own is not None and wanted.holds(own) else await _latest(c, wanted))
+    if wanted.kinds or wanted.meeting:
+        meant = own if own is not None and wanted.holds(own) else await _latest(c, wanted)
+        await shelf.list_kinds(meant)
+        if wanted.meeting and meant is not None:
+            await shelf.tell_meeting(meant, now)
     await shelf.look_for_replacements()
     return list(shelf.books.values())
 
@@ -177,8 +197,10 @@ def own_book(
     unheard: Collection[int],
     wanted: Reach,
     now: datetime,
+    there: Sequence[str] = (),
 ) -> Book:
-    """The meeting under way, from what its room knows: all its entries and its newest messages."""
+    """The meeting under way, from what its room knows: all its entries and its newest messages. `there`: who
+    takes part."""
     kept = _kept(view)
     said = [m for m in history if isinstance(m, Message)][-NEWEST:]
     return Book(
@@ -188,7 +210,7 @@ def own_book(
         numbers={i.original.number for i in kept.items},
         messages=[m for m in said if m.author_id not in unheard and _tells(m)],
         listed=frozenset(i.original.number for i in kept.items if i.kind in wanted.kinds and i.live),
-        board=board_of(meeting, meeting.language, now),
+        board=board_of(meeting, meeting.language, now, there) if wanted.meeting else "",
         language=meeting.language,
     )
 
@@ -200,10 +222,17 @@ def _kept(view: LedgerView) -> LedgerView:
 
 
 def _tells(message: Message) -> bool:
-    """Messages that ask the assistant something, or order a machine about, are no record of anything."""
+    """Messages that ask the bot something, thank it, or order a machine about, are no record of anything."""
     if not message.text.strip() or message.deleted_at is not None or addresses_assistant(message):
         return False
+    if addresses_facilitator(message) and _only_calls(message):
+        return False
     return not speech.OVERRIDE.search(fold(message.text))
+
+
+def _only_calls(message: Message) -> bool:
+    text = asked.subject(message.text)
+    return asked.is_question(text) or not any(replies.adds_substance(text, words(lang)) for lang in LANGUAGES)
 
 
 class _Shelf:
@@ -259,6 +288,14 @@ class _Shelf:
             live = (i for i in book.view.items if i.kind in self._wanted.kinds and i.live)
             book.listed = frozenset(i.original.number for i in live)
 
+    async def tell_meeting(self, meeting: Meeting, now: datetime) -> None:
+        book = await self.book(meeting.id)
+        if book is not None:
+            spoke = await transcript.speakers(self._c, meeting.id)
+            out = await transcript.opted_out_of(self._c, self._wanted.guild_id, {s.user_id for s in spoke})
+            there = [s.name for s in spoke if s.user_id not in out]
+            book.board = board_of(meeting, self._language, now, there)
+
     async def look_for_replacements(self) -> None:
         """Entries replaced within their meeting bring what holds now; decisions replaced by a later meeting
         are called so, with its words where they may be read."""
@@ -299,22 +336,26 @@ async def _latest(c: Connection, wanted: Reach) -> Meeting | None:
     return held[0] if held else None
 
 
-def board_of(meeting: Meeting, language: Language, now: datetime) -> str:
-    """What the board says of a meeting under way: title, chair, times, agenda."""
+def board_of(meeting: Meeting, language: Language, now: datetime, there: Sequence[str] = ()) -> str:
+    """What the board says of a meeting: title, chair, times, who takes part, agenda."""
     zone = ZoneInfo(meeting.timezone)
-    left = max(0, round((meeting.planned_end - now).total_seconds() / 60))
+    closed = meeting.state is MeetingState.CLOSED
+    end = (meeting.closed_at or meeting.planned_end) if closed else meeting.planned_end
+    start = meeting.started_at.astimezone(zone)
     told = t(
-        "ask.board",
+        "ask.board_closed" if closed else "ask.board",
         language,
         title=one_line(meeting.title),
         chair=one_line(meeting.chair_name),
-        start=f"{meeting.started_at.astimezone(zone):%H:%M}",
-        end=f"{meeting.planned_end.astimezone(zone):%H:%M}",
-        left=left,
+        start=f"{start:%Y-%m-%d %H:%M}" if closed else f"{start:%H:%M}",
+        end=f"{end.astimezone(zone):%H:%M}",
+        left=max(0, round((meeting.planned_end - now).total_seconds() / 60)),
     )
-    if meeting.agenda and meeting.state is not MeetingState.CLOSED:
+    if there:
+        told += t("ask.board_people", language, names=t("cite.joiner", language).join(map(one_line, there)))
+    if meeting.agenda:
         lines = " ".join(f"{n}. {one_line(line)}" for n, line in enumerate(meeting.agenda, start=1))
-        told = f"{told} {t('ask.board_agenda', language, agenda=lines)}"
+        told += t("ask.board_agenda", language, agenda=lines)
     return told
 
 

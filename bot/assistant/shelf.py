@@ -47,13 +47,18 @@ class Reader:
 class _Wanted:
     here: Place | None
     without: frozenset[int]
-    kinds: tuple[EntryKind, ...]
+    asked: asked.Wanted
     language: Language
     now: datetime
 
+    @property
+    def query(self) -> Query:
+        """What is looked for; what it is asked about it (when, who) stands in the question."""
+        return retrieving.read(self.asked.words, synonyms())
+
     def reach(self, guild_id: int, channels: frozenset[int]) -> Reach:
         here = self.here if self.here is not None and self.here.guild_id == guild_id else None
-        return Reach(guild_id, channels, here, self.without, self.kinds)
+        return Reach(guild_id, channels, here, self.without, self.asked.whole, self.asked.meeting)
 
 
 class Shelf:
@@ -77,10 +82,10 @@ class Shelf:
         channels then count for nothing. `here`: the channel asked in, whose open meeting comes first.
         `without`: messages to leave out (the question itself).
         """
-        query = retrieving.read(question, synonyms())
         reach = {room_place.guild_id: await self._public(room_place)} if room_place else reader.channels
-        wanted = _Wanted(room_place or here, frozenset(without), asked.kinds(question), language, now)
-        return _best(await self._gather(reach, query, wanted), query)
+        wanted = _Wanted(room_place or here, frozenset(without), asked.wanted(question), language, now)
+        query = replace(wanted.query, question=question)
+        return _best(await self._gather(reach, query, wanted), query, wanted.asked)
 
     async def for_room(
         self,
@@ -98,14 +103,15 @@ class Shelf:
         `also`: kinds of entries of the meeting that come along whatever was asked.
         """
         meeting = room.meeting
-        query = retrieving.read(question, synonyms())
-        wanted = _Wanted(room.place, frozenset(without), asked.kinds(question), meeting.language, now)
+        wanted = _Wanted(room.place, frozenset(without), asked.wanted(question), meeting.language, now)
+        query = replace(wanted.query, question=question)
         mine = wanted.reach(meeting.guild_id, frozenset({meeting.channel_id}))
-        own = own_book(meeting, room.view, stuff.history, stuff.unheard, mine, now)
+        there = [s.name for s in room.attendees if s.user_id not in stuff.unheard]
+        own = own_book(meeting, room.view, stuff.history, stuff.unheard, mine, now, there)
         found = own.passages(mine)
         if self._core.has_stage:  # an evaluation has neither other meetings nor a place to ask about them
             found += await self._gather({meeting.guild_id: await self._public(room.place)}, query, wanted)
-        return _best(found, query, also)
+        return _best(found, query, wanted.asked, also)
 
     async def _gather(
         self, reach: Mapping[int, Collection[int]], query: Query, wanted: _Wanted
@@ -151,13 +157,18 @@ def _unchanged(found: Sequence[Passage], now_there: Mapping[tuple[int, str, int]
     return all(now_there.get((p.meeting_id, p.kind, p.ref)) == p.text for p in found if p.ref >= 0)
 
 
-def _best(found: Sequence[Passage], query: Query, also: tuple[EntryKind, ...] = ()) -> tuple[Passage, ...]:
-    """The best in order, numbered. What is listed because its whole kind was asked for stays in front."""
+def _best(
+    found: Sequence[Passage], query: Query, wanted: asked.Wanted, also: tuple[EntryKind, ...] = ()
+) -> tuple[Passage, ...]:
+    """The best in order, numbered. What is listed because its whole kind was asked for stays in front; where
+    there is nothing of that kind, nothing else answers."""
+    if wanted.whole and not any(p.score >= LISTED for p in found):
+        return ()
     listed = _once([p for p in found if p.score >= LISTED])[-MOST_LISTED:]
     listed.sort(key=lambda p: _KINDS.index(p.entry_kind) if p.entry_kind in _KINDS else len(_KINDS))
     others = [p for p in found if p.score < LISTED]
     scores = retrieving.score(query, [p.held for p in others])
-    scored = [replace(p, score=s) for p, s in zip(others, scores, strict=True)]
+    scored = [replace(p, score=_fitting(p, s, wanted)) for p, s in zip(others, scores, strict=True)]
     ranked = sorted(
         (p for p in scored if p.score >= retrieving.NEAR),
         key=lambda p: (-_rank(p, query), -p.at.timestamp(), -(p.number or 0)),
@@ -172,6 +183,17 @@ def _best(found: Sequence[Passage], query: Query, also: tuple[EntryKind, ...] = 
     asides = [p for p in scored if p.own and p.entry_kind in also and p.status == "open"]
     chosen += [p for p in _once(asides) if not _repeats(p, chosen)][-ASIDES:]
     return tuple(replace(p, cite=str(n)) for n, p in enumerate(chosen, start=1))
+
+
+def _fitting(p: Passage, score: float, wanted: asked.Wanted) -> float:
+    """Where decisions or open questions on a subject are asked for, what is neither is only near."""
+    if not wanted.only or p.kind == "minutes" or (p.entry_kind in wanted.only and _is_so(p)):
+        return score
+    return min(score, retrieving.RELEVANT - 0.01)
+
+
+def _is_so(p: Passage) -> bool:
+    return p.entry_kind is not EntryKind.QUESTION or p.status == "open"
 
 
 def _once(found: Sequence[Passage]) -> list[Passage]:
@@ -205,8 +227,12 @@ def _instead_of(p: Passage, found: Sequence[Passage], chosen: Sequence[Passage])
 
 def fallback(passages: Sequence[Passage], question: str, language: Language) -> str:
     """The fixed answer: what the record says, verbatim and cited, or that it does not say and what is near."""
-    if not passages and not asked.is_question(question):
+    whole = asked.kinds(question)
+    if not passages and not whole and not asked.is_question(question):
         return phrases.t("ask.not_a_question", language)
+    if whole and not any(p.score >= LISTED for p in passages):
+        kind = whole[0].value if len(whole) == 1 else "several"
+        return phrases.t(f"ask.none.{kind}", language)
     return quoting.quoted(passages, retrieving.read(question, synonyms()), say_in(language))[0]
 
 

@@ -18,6 +18,7 @@ from bot.meeting.text import strip_invisible
 
 Kind = Literal["entry", "message", "minutes"]
 LISTED = 2.0  # score of an entry that is there because its whole kind was asked for
+ABOUT_MEETING = -1  # `ref` of what the board says of the meeting itself
 LONGEST = 1200  # characters of one passage in a prompt; a longer one loses its middle
 # How a citation is written: what is judged, what is shown and what is awaited while streaming read it alike.
 CITATION = r"[\[［【]\s*[#＃]?\d{1,3}(?:\s*[,、，;；・]\s*[#＃]?\d{1,3})*\s*[\]］】](?!\()"
@@ -76,7 +77,7 @@ class Passage:
 
 _LABELS: dict[str, dict[str, str]] = {
     "ja": {
-        "constraint": "制約", "proposal": "提案", "vote": "投票", "decision": "決定", "question": "論点",
+        "constraint": "制約", "proposal": "提案", "vote": "投票", "decision": "決定", "question": "未決事項",
         "action": "宿題", "note": "メモ", "topic": "議題", "message": "発言", "minutes": "議事録",
         "against": "しないと決定", "confirmed": "確認済み", "unconfirmed": "未確認", "replaced": "差し替え済み・無効",
         "retracted": "取り下げ済み・無効", "open": "未決", "answered": "回答済み", "done": "完了", "live": "有効",

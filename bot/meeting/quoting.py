@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from bot.meeting import retrieving
-from bot.meeting.citing import LISTED, Passage, without_cites
+from bot.meeting.citing import ABOUT_MEETING, LISTED, Passage, without_cites
 from bot.meeting.display import one_line, shorten
 from bot.meeting.model import EntryKind
 from bot.meeting.names import people
@@ -76,7 +76,7 @@ def line(p: Passage, query: Query, say: Say) -> str:
 def _name(p: Passage, say: Say) -> str:
     if p.entry_kind is not None:
         return say(f"cite.kind.{p.entry_kind.value}")
-    return say(f"cite.{p.kind}")
+    return say("cite.meeting" if p.ref == ABOUT_MEETING else f"cite.{p.kind}")
 
 
 def details(p: Passage, say: Say) -> list[str]:

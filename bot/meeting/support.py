@@ -110,6 +110,10 @@ def foreign_links(text: str, judge: Judge) -> list[str]:
 # ------------------------------------------------------------------ beside a citation
 
 
+# "There is no cap: there is no cap": two negations of one thing would pass for none.
+_TWICE = re.compile(r"(\S[^:：]{4,}?)\s*[:：]\s*\1(?!\w)", re.I)
+
+
 def disagreement(claim: Claim, judge: Judge) -> str | None:
     """Figures, dates, names, polarity and bounds that the cited passages do not bear out, as one word list."""
     cited = judge.of(claim)
@@ -123,7 +127,7 @@ def disagreement(claim: Claim, judge: Judge) -> str | None:
         return ", ".join(dict.fromkeys(wrong))
     if (doers := speakers_as_doers(claim.text, cited)) and not judge.says("attributes", claim.text):
         return ", ".join(doers)
-    said = _AGAINST.sub("not", _bare_of_standing(claim.text, cited, judge))
+    said = _TWICE.sub(r"\1", _AGAINST.sub("not", _bare_of_standing(claim.text, cited, judge)))
     sources = about(
         said, _sources(cited, was=judge.says("standing_gone", claim.text)), lambda text: _known([text], judge)
     )

@@ -122,7 +122,7 @@ def test_japanese_minutes_read_like_japanese_minutes() -> None:
         "未決事項",
         "宿題",
         "決定に至らなかった提案",
-        "解決した論点",
+        "回答のあった未決事項",
         "議題ごとの経過",
         "メモ",
         "撤回された記録",
