@@ -42,7 +42,7 @@ class Ledger(commands.Cog):
         open_question = self._suggest(lambda item: item.kind is EntryKind.QUESTION and item.status == "open")
         action = self._suggest(lambda item: item.kind is EntryKind.ACTION and item.live)
         unfinished = self._suggest(lambda item: item.kind is EntryKind.ACTION and item.status == "live")
-        unconfirmed = self._suggest(lambda item: item.status == "unconfirmed")
+        unconfirmed = self._suggest(_to_confirm)
         add_command(tree, "ledger.list", self.list)
         add_command(tree, "ledger.revise", self.revise, autocomplete={"number": live})
         add_command(tree, "ledger.retract", self.retract, autocomplete={"number": live})
@@ -160,6 +160,11 @@ def _words(text: str) -> str:
     if not words:
         raise BadInput("error.text_missing")
     return words
+
+
+def _to_confirm(item: Item) -> bool:
+    """What a person's confirmation changes; of an open proposal it makes a decision."""
+    return item.waits or (item.kind is EntryKind.PROPOSAL and item.status == "open")
 
 
 def _listing(view: LedgerView, language: Language) -> str:

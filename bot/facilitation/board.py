@@ -10,7 +10,15 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
 
-from bot.facilitation.display import count_votes, decision_line, display, numbered, sections, stamp
+from bot.facilitation.display import (
+    decision_line,
+    display,
+    numbered,
+    proposal_line,
+    sections,
+    stamp,
+    stood_for,
+)
 from bot.meeting import agenda
 from bot.meeting.agenda import AgendaItem, Current
 from bot.meeting.display import brief, task, units
@@ -169,9 +177,9 @@ def _lists(
         return f"**{t(f'board.{key}', language)}**" + (f" ({count})" if count else "")
 
     decisions = [decision_line(item, view, language, LINE) for item in view.decisions]
-    proposals = [_proposal(item, language) for item in view.open_proposals]
+    proposals = [proposal_line(item, language, LINE) for item in view.open_proposals]
     questions = [
-        f"{numbered(item)} {brief(item.text, LINE)}{_carried(item, carried, language)}"
+        f"{numbered(item)} {brief(item.text, LINE)}{stood_for(item, language)}{_carried(item, carried, language)}"
         for item in view.open_questions
     ]
     day = meeting.started_at.date()
@@ -222,19 +230,15 @@ def _carried(item: Item, carried: Mapping[int, str], language: Language) -> str:
     return "" if link is None else " " + t("board.carried", language, link=link)
 
 
-def _proposal(item: Item, language: Language) -> str:
-    favour, neutral, against = count_votes(item.votes)
-    votes = t("board.votes", language, favour=favour, neutral=neutral, against=against)
-    return f"{numbered(item)} {brief(item.text, LINE)} {votes}"
-
-
 def _action(item: Item, language: Language, near: date) -> str:
     key = "board.owner" if item.owner else "board.no_owner"
     owner = t(key, language, owner=display(item.owner or ""))
     due = t("board.due", language, due=display(short_day(item.due, language, near))) if item.due else ""
     if item.status == "done":
         due += t("board.done", language)
-    return f"{numbered(item)} {brief(task(item.text, item.owner), LINE)} {owner}{due}"
+    return (
+        f"{numbered(item)} {brief(task(item.text, item.owner), LINE)} {owner}{due}{stood_for(item, language)}"
+    )
 
 
 def _talk(speakers: Sequence[Speaker], language: Language, joined: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from bot.meeting.display import brief, display, fit, share_out, units
-from bot.meeting.model import Item, Language, LedgerView, Vote
+from bot.meeting.model import Item, Language, LedgerView, Origin, Vote
 from bot.phrases import t
 
 __all__ = [
@@ -16,8 +16,10 @@ __all__ = [
     "message_link",
     "numbered",
     "numbers",
+    "proposal_line",
     "sections",
     "stamp",
+    "stood_for",
 ]
 
 
@@ -35,8 +37,21 @@ def numbers(found: Sequence[int], language: Language) -> str:
 
 
 def numbered(item: Item) -> str:
-    """The item's number, and 🤖 where AI participants made it and no person stands for it yet."""
-    return f"**#{item.number}** 🤖" if item.panels else f"**#{item.number}**"
+    """The item's number, and 🤖 where its wording is that of AI participants, whoever stands for it by now."""
+    return f"**#{item.number}** 🤖" if item.entry.origin is Origin.PANEL else f"**#{item.number}**"
+
+
+def stood_for(item: Item, language: Language) -> str:
+    """What goes behind the panel's wording once a person stands for it; decisions always say so themselves."""
+    confirmed = item.entry.origin is Origin.PANEL and item.confirmed_by
+    return f" {t('board.confirmed', language)}" if confirmed else ""
+
+
+def proposal_line(item: Item, language: Language, limit: int) -> str:
+    """One open proposal with its votes."""
+    favour, neutral, against = count_votes(item.votes)
+    votes = t("board.votes", language, favour=favour, neutral=neutral, against=against)
+    return f"{numbered(item)} {brief(item.text, limit)} {votes}{stood_for(item, language)}"
 
 
 def count_votes(votes: Sequence[Vote]) -> tuple[int, int, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from bot.facilitation.display import decision_line, numbered, sections, stamp
+from bot.facilitation.display import decision_line, numbered, proposal_line, sections, stamp, stood_for
 from bot.meeting.display import brief, shorten, units, visible
-from bot.meeting.model import Language, LedgerView, Meeting, Persona
+from bot.meeting.model import Item, Language, LedgerView, Meeting, Origin, Persona
 from bot.phrases import t
 from bot.stage import Button, Outgoing
 
@@ -46,17 +46,18 @@ def _lead(lead: str | None) -> str:
 
 def _body(view: LedgerView, language: Language, budget: int) -> str:
     decisions = [decision_line(item, view, language, LINE) for item in view.decisions]
-    questions = [f"{numbered(item)} {brief(item.text, LINE)}" for item in view.open_questions]
-    ownerless = [
-        f"{numbered(item)} {brief(item.text, LINE)}"
-        for item in view.actions
-        if not item.owner and item.status != "done"
-    ]
+    proposals = [proposal_line(item, language, LINE) for item in _panels_proposals(view)]
+    questions = [_line(item, language) for item in view.open_questions]
+    ownerless = [_line(item, language) for item in view.actions if not item.owner and item.status != "done"]
     return sections(
         [
             (
                 _head("decisions", len(decisions), language),
                 decisions or [t("readback.no_decisions", language)],
+            ),
+            (
+                f"{_head('proposals', len(proposals), language)}\n{t('readback.proposals_hint', language)}",
+                proposals,
             ),
             (
                 _head("questions", len(questions), language),
@@ -67,6 +68,15 @@ def _body(view: LedgerView, language: Language, budget: int) -> str:
         budget,
         lambda count: t("readback.more", language, count=count),
     )
+
+
+def _panels_proposals(view: LedgerView) -> tuple[Item, ...]:
+    """What AI participants proposed and nobody has taken up: without a person it comes to nothing."""
+    return tuple(item for item in view.open_proposals if item.entry.origin is Origin.PANEL)
+
+
+def _line(item: Item, language: Language) -> str:
+    return f"{numbered(item)} {brief(item.text, LINE)}{stood_for(item, language)}"
 
 
 def _head(key: str, count: int, language: Language) -> str:

@@ -49,9 +49,21 @@ def of_panel(entry: NewEntry) -> NewEntry:
 def from_panelist(
     meeting: Meeting, message: Message, view: LedgerView, names: Sequence[str]
 ) -> list[NewEntry]:
-    """The entries that the marks of a panelist's post make; that it says something again confirms nothing."""
+    """The entries that the marks of a panelist's post make; that it says something again confirms nothing, and that
+    it is for its own proposal goes without saying."""
     found = from_message(meeting, message, view, names)
-    return [of_panel(entry) for entry in found if entry.kind is not EntryKind.CONFIRMATION]
+    return [
+        of_panel(entry)
+        for entry in found
+        if entry.kind is not EntryKind.CONFIRMATION and not _for_its_own(entry, view)
+    ]
+
+
+def _for_its_own(entry: NewEntry, view: LedgerView) -> bool:
+    if entry.kind is not EntryKind.VOTE or (entry.value or 0) <= 0 or entry.refers_to is None:
+        return False
+    proposal = view.item(entry.refers_to)
+    return proposal is not None and proposal.original.author_id == entry.author_id
 
 
 def from_message(
@@ -104,6 +116,10 @@ def _entry(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> 
 
 def _proposal(view: LedgerView, mark: Mark, message: Message) -> Item | None:
     """What a vote is on: the proposal it names, else the one it replies to, else the newest."""
+    if mark.by_entry and mark.number is not None:
+        named = view.item(mark.number)
+        if named is not None:  # a vote on what is decided, or no proposal, is none on another one
+            return named if named in view.open_proposals else None
     if mark.number is None and message.reply_to is not None:
         for item in reversed(view.open_proposals):
             if message.reply_to in {item.original.message_id, item.entry.message_id}:

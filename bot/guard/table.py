@@ -49,7 +49,7 @@ class RoomFacts:
     the settings hold (minutes left, minutes planned, dates, times), beside the record. `passages`: what an
     answer may cite, None where nothing is to be cited; `asked`: the question it answers. `question`: the
     bot's own last question that waits for an answer, None where there is none. `names`: everyone the post
-    may name or mention; `titles`: of agenda items, in whatever language people wrote them. `panel`: what counts for a panelist's turn.
+    may name or mention; `titles`: of agenda items, in whatever language. `panel`: what counts for a panelist's turn.
     """
 
     language: Language

@@ -41,7 +41,10 @@ _COLON = re.compile(r"[*_]{0,3}\s*:(?!//|:)[*_]{0,3}\s*")
 _TAG_END = re.compile(r"[*_]{0,3}(?:\s*:(?!//|:)|(?=\s)|$)[*_]{0,3}\s*")
 _SIGNED = re.compile(r"(?P<value>[+-](?:1(?:\.0+)?|0(?:\.\d+)?|\.\d+))(?P<rest>.*)", re.DOTALL)
 _ZERO = re.compile(r"0(?P<rest>\s*[.!。]?)$")
-_AFTER_SIGNED = re.compile(r"$|\.(?!\d)|[\s,;!:()。、…・]|[\u2600-\u27bf\U0001f300-\U0001faff]")
+_ENTRY_FIRST = re.compile(r"#\s?(\d{1,4})(?!\d)\s*(?:[に:、,へ]|は|には)?\s*")
+_ENTRY_AFTER = re.compile(r"[\s、,:]*(?:(?:on|for|to)\s+)?#\s?(\d{1,4})(?!\d)[\s、,.:。]*")
+_ZERO_ON = re.compile(r"0\s*(#\s?\d{1,4}(?!\d).*)", re.DOTALL)
+_AFTER_SIGNED = re.compile(r"$|\.(?!\d)|#\s?\d|[\s,;!:()。、…・]|[\u2600-\u27bf\U0001f300-\U0001faff]")
 _CORRECTION = re.compile(
     r"s(?P<bar>[/|#])(?P<old>(?:(?!(?P=bar)).)+)(?P=bar)(?P<new>(?:(?!(?P=bar)).)*)(?P=bar)?(?P<tail>.*)"
 )
@@ -52,9 +55,9 @@ class Mark:
     """One mark as typed. `text` is the whole wording after it, `quote` its line, both verbatim and trimmed.
 
     `line` counts from 0 within the message, `part` from 0 within the line (a line may hold several numbered
-    votes). `number`: the label of a proposal ("PROPOSAL 2:" gives 2), the label a vote names, or the entry a
-    retraction names. `value`: a vote's -1..+1; -1.0 for a decision against. `undo`: the author's last entry
-    is meant.
+    votes). `number`: the label of a proposal ("PROPOSAL 2:" gives 2), the label a vote names, or the entry that a
+    retraction or, with `by_entry`, a vote names ("+1 #4"). `value`: a vote's -1..+1; -1.0 for a decision against.
+    `undo`: the author's last entry is meant.
     """
 
     kind: EntryKind
@@ -66,6 +69,7 @@ class Mark:
     number: int | None = None
     undo: bool = False
     part: int = 0
+    by_entry: bool = False
 
     @property
     def place(self) -> str:
@@ -248,10 +252,19 @@ def _numbered_votes(line: _Line, number: int, books: Sequence[Words]) -> list[Ma
 
 
 def _vote_line(line: _Line, number: int, books: Sequence[Words]) -> Mark | None:
+    first = _ENTRY_FIRST.match(line.folded.strip())
+    if first is not None:
+        vote = vote_value(_Line(line.raw.strip()).verbatim(first.end()), books)
+        return _vote_on(line, number, vote, int(first[1])) if vote else None
     vote = _vote(line, books)
     if vote is None:
         return None
     value, wording = vote
+    named_entry = _Line(wording)
+    after = _ENTRY_AFTER.match(named_entry.folded)
+    if after is not None:
+        vote = value, _words_beside(named_entry, after.end(), books)
+        return _vote_on(line, number, vote, int(after[1]))
     labels = "|".join(re.escape(w) for book in books for w in book["marks.proposal"])
     named = re.search(rf"(?:{labels})\s*#?(\d{{1,3}})(?!\d)", fold(wording))
     return Mark(
@@ -264,11 +277,20 @@ def _vote_line(line: _Line, number: int, books: Sequence[Words]) -> Mark | None:
     )
 
 
+def _vote_on(line: _Line, number: int, vote: tuple[float, str], entry: int) -> Mark:
+    """A vote on the entry of that number: "+1 #4", "#4 に賛成"."""
+    value, wording = vote
+    return Mark(EntryKind.VOTE, wording, line.raw.strip(), number, value=value, number=entry, by_entry=True)
+
+
 def _vote(line: _Line, books: Sequence[Words]) -> tuple[float, str] | None:
     folded = line.folded.strip()
     skipped = len(line.folded) - len(line.folded.lstrip())
     if _ZERO.match(folded):
         return 0.0, ""
+    zero = _ZERO_ON.match(folded)
+    if zero:
+        return 0.0, line.verbatim(skipped + zero.start(1))
     signed = _SIGNED.match(folded)
     if signed:
         rest = signed["rest"]
@@ -312,7 +334,9 @@ def _stands_alone(rest: str, book: Words) -> bool:
     """True where a vote word is a vote: alone, before punctuation or politely ended; no tally or question."""
     endings = sorted(book["votes.endings"], key=len, reverse=True)
     suffix = "|".join(map(re.escape, endings))
-    match = re.match(rf"(?:{suffix})?(?P<after>$|[\s、。,.!…(☆♪ー〜~][\s\S]*|が、[\s\S]*)", rest)
+    match = re.match(
+        rf"(?:{suffix})?(?P<after>$|[\s、。,.!…(☆♪ー〜~][\s\S]*|#\s?\d[\s\S]*|が、[\s\S]*)", rest
+    )
     if match is None:
         return False
     after = match["after"].strip(" 、。,.!…ー〜~")

@@ -279,7 +279,8 @@ class _Writer:
         values = {name: panel[name] for name in ("turns", "turns_taken", "tokens_in", "tokens_out")}
         models = self.say("separator").join(display(model, NAME) for model in panel["models"])
         lines = [self.say("panel", ended=self.say(f"panel_{ended}"), **values)]
-        lines.append(self.say("panel_bill", models=models, cost=f"{panel['cost_usd']:.4f}", **values))
+        bill = "panel_bill" if models else "panel_free"
+        lines.append(self.say(bill, models=models, cost=f"{panel['cost_usd']:.4f}", **values))
         if panel["cost_cap_usd"] is not None:
             lines.append(self.say("panel_cap", cap=f"{panel['cost_cap_usd']:g}"))
         return [f"- {line}" for line in lines]

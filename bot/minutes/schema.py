@@ -140,7 +140,9 @@ class PanelPart(_Part):
     ended: str | None = Field(
         description="turns, agreed, cost, stopped, limits, provider; None = people ended it"
     )
-    models: list[str] = Field(description="version as the provider returned it, else the name asked for")
+    models: list[str] = Field(
+        description="version as the provider returned it, else the name asked for; none: no model was used"
+    )
     tokens_in: int
     tokens_cached: int
     tokens_out: int

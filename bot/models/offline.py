@@ -74,7 +74,7 @@ def respond(scene: Scene, *, again: bool = False) -> BaseModel:
         case Route.HAND_OFF | Route.ASK:
             return _answer(scene, scene.question or (scene.addressed_by.text if scene.addressed_by else ""))
         case Route.PANEL:
-            return panelist(scene)
+            return panelist(scene, again=again)
         case Route.CHAT:
             return AnswerOut(response=scene.extra.get("standing") or phrase(scene, "chat"))
 

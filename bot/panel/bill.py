@@ -31,6 +31,7 @@ class Bill:
     tokens_cached: int
     tokens_out: int
     dollars: float
+    free: bool = False  # nothing but the offline engine was asked
 
 
 def of(used: Sequence[tuple[str, ModelUsage]]) -> Bill:
@@ -46,12 +47,15 @@ def of(used: Sequence[tuple[str, ModelUsage]]) -> Bill:
         tokens_cached=sum(u.tokens_cached for _, u in used),
         tokens_out=sum(u.tokens_out for _, u in used),
         dollars=dollars,
+        free=all(model == FREE for model, _ in used),
     )
 
 
 def line(used: Sequence[tuple[str, ModelUsage]], language: Language) -> str:
     """One line for people: model, tokens in and out, US dollars."""
     bill = of(used)
+    if bill.free:
+        return phrases.t("panel.bill_free", language)
     return phrases.t(
         "panel.bill",
         language,
@@ -106,7 +110,7 @@ async def panel_part(c: Connection, room: Room) -> PanelPart | None:
         turns=panel.turns,
         turns_taken=order.used(await panels.turns(c, room.id)),
         ended=panel.stop_reason,
-        models=list(whole.models),
+        models=[] if whole.free else list(whole.models),
         tokens_in=whole.tokens_in,
         tokens_cached=whole.tokens_cached,
         tokens_out=whole.tokens_out,

@@ -306,3 +306,38 @@ def test_a_decision_is_never_cut(wording: str) -> None:
     found = find(f"前置き\n決定：{wording}。\n後書き", BOOKS)
     if fold(wording) not in NOTHING:
         assert [m.text for m in found] == [f"{wording}。"]
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "number", "words"),
+    [
+        ("+1 #4 looks good", 1.0, 4, "looks good"),
+        ("+1#4", 1.0, 4, ""),
+        ("+1 on #4, because it is cheap", 1.0, 4, "because it is cheap"),
+        ("#4: -1 too dear", -1.0, 4, "too dear"),
+        ("0 #12 no view", 0.0, 12, "no view"),
+        ("＋１　＃４　いいと思います", 1.0, 4, "いいと思います"),
+        ("賛成 #4", 1.0, 4, ""),
+        ("賛成＃４です", 1.0, 4, ""),
+        ("反対です #4 高すぎます", -1.0, 4, "高すぎます"),
+        ("#4 に賛成", 1.0, 4, ""),
+        ("＃１２に反対です、理由は費用", -1.0, 12, "理由は費用"),
+    ],
+)
+def test_a_vote_names_the_entry_it_is_on(line: str, value: float, number: int, words: str) -> None:
+    (mark,) = find(line, BOOKS)
+    assert (mark.kind, mark.value, mark.number, mark.text) == (K.VOTE, value, number, words)
+    assert mark.by_entry
+    assert mark.quote == line
+
+
+@pytest.mark.parametrize(
+    "line", ["#4", "#4 は +1 dB", "#4 に反対する理由は何か", "#4 に賛成ですか？", "#4 0 errors"]
+)
+def test_a_number_alone_is_no_vote(line: str) -> None:
+    assert find(line, BOOKS) == []
+
+
+def test_a_number_within_the_words_of_a_vote_is_not_what_it_is_on() -> None:
+    (mark,) = find("+1 looks good (see #4)", BOOKS)
+    assert not mark.by_entry

@@ -42,6 +42,7 @@ def test_the_shipped_panels_end_with_one_set_of_minutes(tmp_path: Path, language
     minutes = next(line for line in lines if line["kind"] == "minutes")
     assert all(constraint in minutes["text"] for constraint in scenario.header.constraints)
     assert minutes["document"]["panel"]["turns_taken"] == 12
+    assert minutes["document"]["panel"]["models"] == [], "the offline engine is no model"
     entries = next(line for line in lines if line["kind"] == "ledger")["entries"]
     assert any(e["kind"] == "confirmation" for e in entries), "a person's ✅"
 
