@@ -2,7 +2,8 @@
 
 It reads `request.scene`, never the prompt, and answers every route in the meeting's language out of the
 phrase book (table `offline`). It claims nothing that ledger or clock does not hold: entries come by cue words
-with verbatim quotes, counts are never spelled out, and where the record does not say it says so.
+with verbatim quotes, nothing is counted but the open questions that were read back, and where the record does not
+say it says so.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pydantic import BaseModel
 from bot.guard.lexicons import synonyms
 from bot.meeting import quoting, replies
 from bot.meeting.display import display
-from bot.meeting.model import LANGUAGES, Item, Message, Phase, Route, Scene
+from bot.meeting.model import LANGUAGES, Item, Message, OwnPost, Phase, Route, Scene
 from bot.meeting.retrieving import read
 from bot.meeting.text import fold
 from bot.models import offline_record as record
@@ -109,7 +110,8 @@ def _opening(scene: Scene) -> str:
     if rules:
         listed = record.join(scene, [_quoted(scene, r) for r in rules[:3]])
         short = len(rules) <= 3 and all(len(r) <= _SHOWN for r in rules)
-        reminder = phrase(scene, "reminder", constraints=listed) if short else phrase(scene, "reminder_board")
+        key = "reminder_one" if len(rules) == 1 else "reminder"
+        reminder = phrase(scene, key, constraints=listed) if short else phrase(scene, "reminder_board")
     if not meeting.agenda:
         return phrase(scene, "opening_open", title=title, reminder=reminder)
     return phrase(scene, "opening", title=title, reminder=reminder, item=_quoted(scene, meeting.agenda[0]))
@@ -226,10 +228,22 @@ def _time_notice(scene: Scene) -> str:
 
 def _closing(scene: Scene) -> str:
     if scene.request == "goodbye":
+        if _read_back_whole(scene):
+            count = len(scene.ledger.open_questions)
+            open_as_told = phrase(scene, "still_open_told", count=count) if count else ""
+            parts = (open_as_told, phrase(scene, "goodbye"))
+            return t("offline.gap", scene.meeting.language).join(filter(None, parts))
         return _with_open(scene, phrase(scene, "goodbye"), first=True)
     if scene.request == "read_back":
         return _with_open(scene, phrase(scene, "read_back"))
     return _with_open(scene, phrase(scene, "closing"))
+
+
+def _read_back_whole(scene: Scene) -> bool:
+    """Whether the read-back stands in the room, with every question that is open now."""
+    question = t("readback.question", scene.meeting.language)
+    told = [line.at for line in scene.history if isinstance(line, OwnPost) and question in line.text]
+    return bool(told) and all(item.original.at <= told[-1] for item in scene.ledger.open_questions)
 
 
 def _with_open(scene: Scene, text: str, *, first: bool = False) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.clock import Deadline
+from bot.facilitation.readback import read_back
 from bot.guard.model import Candidate
 from bot.guard.table import RoomFacts, rules_for
 from bot.meeting.model import (
@@ -397,3 +398,52 @@ def test_time_alone_brings_convergence() -> None:
     early = scene(Route.TURN, "en", (0, "hm"), (1, "hm"))
     late = replace(early, now=early.meeting.planned_end - timedelta(minutes=5))
     assert (turn(early).phase, turn(late).phase) == (Phase.DISCUSSING, Phase.CONVERGING)
+
+
+def _after_read_back(language: Language, ledger: LedgerView, minutes_in: int, variant: int) -> Scene:
+    """The goodbye of a meeting whose read-back was posted `minutes_in` minutes after its start."""
+    shown = read_back(scene().meeting, ledger, language, START, None).text
+    told = OwnPost(900, Persona.FACILITATOR, Route.CLOSING, shown, START + timedelta(minutes=minutes_in))
+    made = scene(
+        Route.CLOSING, language, ledger=ledger, before=(*own(variant), told), request="goodbye",
+        changes={"closing_since": START},
+    )  # fmt: skip
+    return made
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("variant", [0, 1])
+def test_the_goodbye_does_not_list_again_what_was_just_read_back(language: Language, variant: int) -> None:
+    ledger = view((EntryKind.QUESTION, "who tests it?"), (EntryKind.QUESTION, "who pays?"))
+    made = _after_read_back(language, ledger, 30, variant)
+    text = turn(made).response
+    assert "who" not in text
+    assert "2" in text
+    room = replace(facts(made, language), allowed=(2,))
+    candidate = Candidate(text, Phase.CLOSING, True, True)
+    assert [r.name for r in rules_for(Route.CLOSING, room) if r.check(candidate) is not None] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_was_asked_after_the_read_back_is_named_in_the_goodbye(language: Language) -> None:
+    ledger = view((EntryKind.QUESTION, "who tests it?"), (EntryKind.QUESTION, "who pays?"))
+    assert "who pays" in turn(_after_read_back(language, ledger, 1, 0)).response
+    without = scene(Route.CLOSING, language, ledger=ledger, request="goodbye")
+    assert "who pays" in turn(without).response, "closed at once: nothing was read back"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_with_nothing_open_the_goodbye_is_a_goodbye(language: Language) -> None:
+    text = turn(_after_read_back(language, view((EntryKind.DECISION, "sealed")), 30, 0)).response
+    assert not any(c.isdigit() for c in text)
+
+
+def test_one_constraint_is_spoken_of_as_one() -> None:
+    said = {
+        count: {turn(scene(Route.OPENING, "en", ledger=rules, changes={"id": n})).response for n in range(12)}
+        for count in (1, 2)
+        for rules in [view(*((EntryKind.CONSTRAINT, f"rule {n}") for n in range(count)))]
+    }
+    assert any("This constraint applies" in text for text in said[1])
+    assert not any("These constraints apply" in text for text in said[1])
+    assert any("These constraints apply" in text for text in said[2])
