@@ -6,6 +6,8 @@ that record, role and agenda do not hold, and says so where a person asks it som
 
 from __future__ import annotations
 
+import re
+
 from bot.meeting import agenda, replies
 from bot.meeting.display import display
 from bot.meeting.model import LANGUAGES, EntryKind, Message, OwnPost, Persona, Scene
@@ -79,8 +81,18 @@ def _asked(scene: Scene) -> str | None:
         if line.by_panel:
             return None
         if question := replies.last_question(line.text):
-            return question
+            return _without_call(question, scene.extra.get("role", ""))
     return None
+
+
+def _without_call(question: str, role: str) -> str:
+    """The question without the name by which it calls the role: on record it is anybody's."""
+    called = (
+        re.match(rf"\s*@?\s?(?:🤖\s?)?{re.escape(role)}(?:さん|様|氏)?\s?[、,:：]\s*", question)
+        if role
+        else None
+    )
+    return question[called.end() :] if called else question
 
 
 def _item(scene: Scene) -> str:

@@ -40,6 +40,9 @@ def rehearse(
     `panel`: a panel's file, played instead of a scenario.
     `database`: an SQLAlchemy URL or a path, by default a temporary file. `pace`: virtual seconds a real one.
     """
+    if scenario is not None and panel is not None:
+        print("give either a scenario or --panel FILE, not both", file=sys.stderr)  # noqa: T201
+        return BAD_SCENARIO
     try:
         path = scenario or demo(language or language_of_environment(os.environ))
         played = load(path) if panel is None else load_panel(panel)

@@ -6,7 +6,7 @@ import random
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import ceil
 from typing import Any
@@ -17,7 +17,9 @@ from simcord._runtime import _attach_bot
 from simcord.env import Env
 
 from bot.errors import UserError
+from bot.meeting.display import shorten
 from bot.meeting.model import Language
+from bot.phrases import book
 from bot.rehearsal.faults import Faults, FaultyModel
 from bot.rehearsal.host import Host, Seam
 from bot.rehearsal.observer import Line, Observer
@@ -43,6 +45,8 @@ from bot.rehearsal.timing import Timing
 
 LONGEST_OVERTIME_S = 3600.0  # after the planned end
 AFTER_LAST_EVENT_S = 600.0  # at least, where the last event itself is later than that
+OPTION = 200  # characters of a command's option
+COUNTED = ("generations", "rephrased", "fixed", "silent")
 AFTERMATH_S = 15.0  # after the minutes: last edits, and a second set of minutes if there is one
 
 _ASSISTANT = re.compile(r"@\s*(assistant|アシスタント)", re.IGNORECASE)
@@ -215,16 +219,18 @@ class Rehearsal:
             self.observer.debts.owe(event.who, "addressed the bot")
 
     async def _interact(self, event: Command | Click | Menu) -> None:
+        options = ""
         match event:
             case Command(command=name):
                 name = name.strip().removeprefix("/")
                 self._acting = (event.who, f"command /{name}")
+                options = _options(name, event.options, self.language)
             case Click(click=label):
                 self._acting = (event.who, f"button {label}")
             case Menu(menu=name):
                 self._acting = (event.who, f"menu {name}")
         who, why = self._acting
-        self._show_act(who, "uses", why.partition(" ")[2])
+        self._show_act(who, "uses", why.partition(" ")[2] + options)
         if self._up_at is not None:
             raise Impossible(f"{why}: the application did not respond (the bot is away)")
         match event:
@@ -261,7 +267,7 @@ class Rehearsal:
             await self.env.start()
 
     async def _go_away(self, event: Restart) -> None:
-        self._show_act(BOT_NAME, "crashes" if event.crash else "restarts", f"{event.down_s:g} s")
+        self._show_act(BOT_NAME, "crashes" if event.crash else "restarts", f"{event.down_s:g}")
         if self._up_at is None:
             if event.crash:
                 await self.env._detach_bot()
@@ -303,6 +309,7 @@ class Rehearsal:
         unanswered = self.observer.debts.close()
         kinds = Counter(line["kind"] for line in self.lines)
         sources = Counter(line["source"] for line in self.lines if line["kind"] == "generation")
+        made = _made(self.lines)
         # What a person was told they cannot do is no fault of the bot.
         faults = [e for e in self.env.errors if not isinstance(e.__cause__ or e, UserError)]
         errors = [f"{type(e).__name__}: {e}" for e in faults]
@@ -310,8 +317,8 @@ class Rehearsal:
             "kind": "summary",
             "minutes_messages": self.minutes_messages,
             "posts": kinds["post"],
-            "generations": kinds["generation"],
-            **{s: sources[s] for s in ("rephrased", "completed", "restored", "fixed", "silent")},
+            "generations": made.get("generations", kinds["generation"]),
+            **{s: made.get(s, sources[s]) for s in ("rephrased", "completed", "restored", "fixed", "silent")},
             "longest_wait_s": round(self.observer.debts.longest, 3),
             "longest_wait_present_s": round(self.observer.debts.longest_present, 3),
             "unanswered": unanswered,
@@ -320,3 +327,24 @@ class Rehearsal:
         }
         self.lines.append(summary)
         self.show(summary)
+
+
+def _options(command: str, options: Mapping[str, Any], language: Language) -> str:
+    """What a person gave with a command, each option under the name that people see, on one line."""
+    known, key = book(language), f"command.{command.replace(' ', '.')}.options"
+    told = []
+    for name, value in options.items():
+        shown = known.get(f"{key}.{name.replace('-', '_')}.name", name)
+        told.append(f" {shown}: {shorten('; '.join(str(value).splitlines()), OPTION)}")
+    return "".join(told)
+
+
+def _made(lines: Sequence[Line]) -> Counter[str]:
+    """What the minutes say was generated, so that they and the summary agree: texts out of the record, for which no
+    engine was asked, count as fixed there. Empty without minutes."""
+    counted: Counter[str] = Counter()
+    for line in lines:
+        if line["kind"] == "minutes":
+            made = line["document"].get("made", {})
+            counted.update({name: n for name, n in made.items() if name in COUNTED})
+    return counted

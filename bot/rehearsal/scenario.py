@@ -22,9 +22,10 @@ from pydantic import (
     model_validator,
 )
 
-from bot.errors import KetsugiError
+from bot.errors import BadInput, KetsugiError
 from bot.meeting.model import Language
-from bot.panel.roles import TURNS_USUAL, planned_minutes
+from bot.panel.roles import TURNS_USUAL, Plan, Role, check, planned_minutes
+from bot.phrases import t
 
 BOT = "bot"  # `to` and `reply_to`: the bot's latest post
 MESSAGE_LIMIT = 2000  # characters, Discord's
@@ -236,6 +237,8 @@ def parse(lines: Iterable[str], path: Path | str = "scenario") -> Scenario:
         if "panel" in given
         else _checked(Header, given, path, first)
     )
+    if isinstance(header, PanelHeader):
+        _startable(header, path, first)
     events: list[Event] = []
     known = _References(path)
     at = 0.0
@@ -247,6 +250,15 @@ def parse(lines: Iterable[str], path: Path | str = "scenario") -> Scenario:
         known.check(event)
         events.append(event)
     return Scenario(header, tuple(events), str(path))
+
+
+def _startable(header: PanelHeader, path: Path | str, line: int) -> None:
+    """What `/panel start` would refuse is refused here, in the file's own language and before anything begins."""
+    roles = tuple(Role(role.name, role.standpoint) for role in header.roles)
+    try:
+        check(Plan(roles, header.turns, header.cap))
+    except BadInput as bad:
+        raise ScenarioError(path, line, t(bad.key, header.language, **bad.values)) from bad
 
 
 class _References:

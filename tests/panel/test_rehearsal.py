@@ -146,3 +146,42 @@ def test_the_command_compares_both_ways() -> None:
     assert result.exit_code == 0, result.output
     assert "history only" in result.output
     assert "constraints kept" in result.output
+
+
+PLAN: dict[str, Any] = {
+    "panel": 1,
+    "title": "A game",
+    "language": "en",
+    "roles": [{"name": "Design", "standpoint": "fun"}, {"name": "Build", "standpoint": "small"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        *(({"turns": turns}, f"“{turns}”") for turns in (0, -3, 61)),
+        ({"cap": -1.0}, "-1"),
+        ({"cap": 0.0}, "US dollars"),
+        ({"roles": PLAN["roles"][:1]}, "there are 1"),
+        ({"roles": [{"name": f"R{n}", "standpoint": "x"} for n in range(6)]}, "there are 6"),
+        ({"roles": [PLAN["roles"][0], {"name": "ＤＥＳＩＧＮ", "standpoint": "x"}]}, "2 roles are called"),
+        ({"roles": [PLAN["roles"][0], {"name": "Assistant", "standpoint": "x"}]}, "cannot be the name"),
+        ({"language": "ja", "turns": 61}, "1〜60回"),
+    ],
+)
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_plan_that_the_command_would_refuse_is_refused_before_it_begins(
+    tmp_path: Path, changes: dict[str, Any], reason: str, quiet: bool
+) -> None:
+    path = tmp_path / "plan.jsonl"
+    path.write_text(json.dumps(PLAN | changes, ensure_ascii=False) + "\n", encoding="utf-8")
+    result = CliRunner().invoke(cli, ["rehearse", "--panel", str(path), *(["--quiet"] if quiet else [])])
+    assert result.exit_code == 2
+    assert result.output.startswith(f"{path}:1: ")
+    assert reason in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_a_scenario_and_a_panel_at_once_are_refused(tmp_path: Path) -> None:
+    code, lines = _played(SHIPPED / "en.jsonl", tmp_path, str(DATA / "scenarios" / "demo.en.jsonl"))
+    assert (code, lines) == (2, [])

@@ -100,3 +100,53 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_meeting(
 ) -> None:
     assert rehearse(language="en", out=tmp_path / "absent" / "out.jsonl") == 1
     assert "No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("language", "act", "line"),
+    [
+        ("en", "restarts", "Ketsugi restarts (back after 40 s)"),
+        ("en", "crashes", "Ketsugi crashes (back after 40 s)"),
+        ("ja", "restarts", "Ketsugi が再起動（40秒後に復帰）"),
+        ("ja", "crashes", "Ketsugi が異常終了（40秒後に復帰）"),
+    ],
+)
+def test_a_restart_says_when_the_bot_is_back(language: Language, act: str, line: str) -> None:
+    assert (
+        shown({"at": 9, "kind": "act", "who": "Ketsugi", "act": act, "text": "40"}, language=language).strip()
+        == line
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [("en", "Ann uses /ask question: When do we ship?"), ("ja", "Ann：/ask 質問: When do we ship?")],
+)
+def test_a_command_is_shown_with_what_was_given_and_the_counts_are_the_minutes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: Language, line: str
+) -> None:
+    rows: list[dict[str, object]] = [
+        {
+            "scenario": 1,
+            "title": "T",
+            "language": language,
+            "duration_min": 10,
+            "participants": ["Ann", "Ben"],
+            "chair": "Ann",
+        },
+        {"at": 10, "who": "Ben", "say": "Decision: we ship in May"},
+        {"at": 20, "who": "Ann", "command": "ask", "options": {"question": "When do we ship?"}},
+        {"at": 40, "who": "Ben", "say": "@assistant what did we say about parking?"},
+        {"at": 90, "who": "Ann", "command": "meeting end", "options": {"now": True}},
+    ]
+    path, out = tmp_path / "s.jsonl", tmp_path / "out.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n", encoding="utf-8")
+    assert rehearse(path, out=out) == 0
+    assert line in capsys.readouterr().out
+    lines = [json.loads(row) for row in out.read_text(encoding="utf-8").splitlines()]
+    made = next(row for row in lines if row["kind"] == "minutes")["document"]["made"]
+    assert {name: lines[-1][name] for name in ("generations", "fixed")} == {
+        name: made[name] for name in ("generations", "fixed")
+    }
+    asked = sum(row["kind"] == "generation" for row in lines)
+    assert made["generations"] > asked, "an answer out of the record, for which no engine was asked"
