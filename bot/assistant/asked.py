@@ -24,6 +24,7 @@ _CALL = re.compile(r"[@＠]\s*(?:ai\s*)?(?:アシスタント|assistant|ketsugi)
 _SETTLED = re.compile(
     r"決ま(?:って(?:い?る|い?ます)?|った|りました)|決め(?:た|ました|て)|\b(?:decid\w*|agree\w*|settled?)\b"
 )
+_EVERYTHING = re.compile(rf"{_SETTLED.pattern}|記録|台帳|\b(?:record|ledger)\w*")
 _ABOUT = re.compile(r"について|に関して|に関する|の件|のこと(?:で|は)?")
 _ONE_KANJI = re.compile(r"(?<![\u3400-\u9fff])[\u3400-\u9fff](?=[のはがをにでも、]|$)")
 _EMPTY = re.compile(
@@ -87,8 +88,8 @@ def wanted(question: str) -> Wanted:
     if _about_meeting(folded):
         return Wanted(asked, meeting=True)
     said = [name for name in ("summary", *_KINDS) if _says(folded, name)]
-    if not said and _SETTLED.search(folded):
-        said = ["decision"]
+    if not said and _EVERYTHING.search(folded):
+        said = ["decision"] if _SETTLED.search(folded) else []
         everything = _SUMMARY
     else:
         found = dict.fromkeys(_KINDS[name] for name in said if name != "summary")

@@ -16,7 +16,7 @@ from functools import lru_cache
 from bot.meeting.figures import figures
 from bot.meeting.polarity import limits
 from bot.meeting.seeking import normal
-from bot.meeting.synonyms import Synonyms
+from bot.meeting.synonyms import Synonyms, stands
 from bot.meeting.terms import stem
 from bot.meeting.text import fold, fold_kana
 
@@ -46,9 +46,29 @@ _ASKING = re.compile(
     r"|どれ(?:くらい|ぐらい)?|いくら|いくつ|なぜ|どうして|理由|決ま(?:った|りました|って|り)|決め(?:た|ました|て)|決定|結論"
     r"|(?:会議|話し合い|議論|定例|打ち合わせ)で(?:は|の)?|でき(?:ます|る)|(?:して|なって|れて)(?:い(?:ます|る)|ました)|ください|[?？。、！!「」]"
 )
+# English ways to ask of which only the subject is looked for: "which day did we settle on for the event?".
+_ASKING_EN = re.compile(
+    r"\b(?:which|what) (?:day|date|time|person|place)s?\b"
+    r"|\b(?:settl\w+|agree[ds]?|end(?:ed|ing)? up)(?: (?:on|with|for))?\b"
+    r"|\b(?:tak(?:es?|ing)|took|taken) (?:place|care of|over)\b|\b(?:look\w*|see\w*) (?:after|to)\b"
+    r"|\bdeal\w* with\b|(?<=who's )(?:on|doing|handling|running)\b|(?<=who will )(?:handle|run|do|get)\b"
+    r"|(?<=who )(?:will |is |are |was )?(?:handl\w+|on|doing|does|do|runs?|running|gets?|has|have)\b",
+    re.I,
+)
+# Groups that name what is asked of a thing and not the thing.
+_FACETS = frozenset({"date", "due", "owner"})
+# What the index knows a day by, where nothing but a day is asked for.
+_DAY_TOKENS = (
+    *("日*", "曜*", "月*"),
+    *(stem(d) for d in "monday tuesday wednesday thursday friday saturday sunday".split()),  # noqa: SIM905
+    *(
+        stem(m)
+        for m in "january february march april may june july august september october november december".split()  # noqa: SIM905
+    ),
+)
 WHEN = re.compile(
-    r"いつ|何日|何月|何時|何曜|期限|締め?切り?|納期|日程|日付|\bwhen\b|\b(?:what|which) (?:day|date|time)\b"
-    r"|\bdeadline\b|\bdue\b|\bhow soon\b",
+    r"いつ|開催日|日取り|日にち|どの日|何日|何月|何時|何曜|期限|締め?切り?|納期|日程|日付|\bwhen\b"
+    r"|\b(?:what|which) (?:day|date|time)\b|\bdeadline\b|\bdue\b|\bhow soon\b",
     re.I,
 )
 WHO = re.compile(
@@ -117,7 +137,7 @@ def read(question: str, synonyms: Synonyms) -> Query:
 
 
 def _read(question: str, synonyms: Synonyms) -> Query:
-    text = fold(question)
+    text = _ASKING_EN.sub(" ", fold(question))
     units: list[Unit] = []
     for group, word, others in synonyms.others(text):
         units.append(Unit(1.2, tuple(dict.fromkeys(_form(w) for w in (word, *others))), group))
@@ -127,6 +147,8 @@ def _read(question: str, synonyms: Synonyms) -> Query:
     if not units:
         units = _units(text, kana=True) or _units(fold(question), kana=True)
     wanted = [t for u in sorted(units, key=lambda u: -u.weight) for f in u.forms for t in _wanted(f)]
+    if any(u.group in ("date", "due") for u in units) and all(u.group in _FACETS for u in units):
+        wanted = [*wanted[: MOST_TOKENS - len(_DAY_TOKENS)], *_DAY_TOKENS]
     return Query(question, tuple(units), tuple(dict.fromkeys(wanted))[:MOST_TOKENS])
 
 
@@ -145,6 +167,8 @@ def _form(word: str) -> str:
 
 
 def _blank(text: str, word: str) -> str:
+    if len(word) == 1 and not word.isascii():
+        return re.sub(rf"(?<![\u3400-\u9fff]){re.escape(word)}(?![\u3400-\u9fff])", " ", text)
     if word.isascii():
         if not word.isalpha():
             return text.replace(word, " ")
@@ -187,6 +211,8 @@ def score(query: Query, texts: Sequence[str]) -> list[float]:
 
     A question of several sentences is scored sentence by sentence, and its best one counts.
 
+    A date is no answer by itself where the date of something is asked for.
+
     Units that few of the texts hold count more; one that none holds as much as one that a single text holds.
     """
     return [max(row) for row in zip(*(_score(part, texts) for part in query.parts), strict=True)]
@@ -199,12 +225,20 @@ def _score(query: Query, texts: Sequence[str]) -> list[float]:
     usual = math.log(1 + (len(texts) + 1) / 2)
     weights = [u.weight * (usual if r is None else r) for u, r in zip(query.units, rarity, strict=True)]
     total = sum(weights) or 1.0
-    return [sum(w for w, has in zip(weights, row, strict=True) if has) / total for row in held]
+    shares = [sum(w for w, has in zip(weights, row, strict=True) if has) / total for row in held]
+    things = [i for i, u in enumerate(query.units) if u.group not in _FACETS and u.weight >= 0.5]
+    return [
+        share if not things or any(row[i] for i in things) else min(share, RELEVANT - 0.01)
+        for share, row in zip(shares, held, strict=True)
+    ]
 
 
 def _holding(query: Query, text: str) -> list[bool]:
     folded, stems = _normal(text)
-    return [any(_holds(form, folded, stems) for form in u.forms) or _is_it(u, text) for u in query.units]
+    return [
+        any(_holds(form, folded, stems, whole=bool(u.group)) for form in u.forms) or _is_it(u, text)
+        for u in query.units
+    ]
 
 
 def _is_it(unit: Unit, text: str) -> bool:
@@ -226,9 +260,9 @@ def _normal(text: str) -> tuple[str, frozenset[str]]:
     return folded, frozenset(stem(w) if w.isalpha() else w for w in parts)
 
 
-def _holds(form: str, folded: str, stems: frozenset[str]) -> bool:
+def _holds(form: str, folded: str, stems: frozenset[str], *, whole: bool = False) -> bool:
     if not form.isascii():
-        return form in folded
+        return stands(form, folded) if whole else form in folded
     if " " in form:
         return form in folded
     return form in stems

@@ -15,6 +15,7 @@ from bot.meeting.text import fold_kana
 from bot.meeting.words import Words
 
 _PREFIX = "synonyms."
+_KANJI = r"[\u3400-\u4dbf\u4e00-\u9fff々]"
 _ENGLISH = re.compile(r"[a-z0-9][a-z0-9'-]*")
 
 
@@ -60,4 +61,11 @@ class Synonyms:
         key = fold_kana(word)
         if key.isascii() and " " not in key:
             return stem(key) in stems
-        return key in folded
+        return stands(key, folded)
+
+
+def stands(word: str, folded: str) -> bool:
+    """Whether a Japanese word is in a text; one of a single character stands by itself: 宿 is not in 宿題."""
+    if len(word) > 1:
+        return word in folded
+    return re.search(rf"(?<!{_KANJI}){re.escape(word)}(?!{_KANJI})", folded) is not None

@@ -35,6 +35,13 @@ def test_a_whole_kind(question: str, kind: EntryKind) -> None:
 
 
 @pytest.mark.parametrize(
+    "question", ["いまの記録を教えてください。", "what is on record so far?", "ここまでのまとめを"]
+)
+def test_everything(question: str) -> None:
+    assert asked.wanted(question).whole == (DECISION, QUESTION, ACTION)
+
+
+@pytest.mark.parametrize(
     ("question", "kind"),
     [
         ("@アシスタント 宿については何か決まってる？", DECISION),
@@ -142,3 +149,39 @@ def test_answers_keep_to_what_was_asked(language: str, question: str, holds: str
 )
 def test_nothing_decided_is_said_plainly(language: str, question: str, holds: str) -> None:
     assert any(holds in text for text in told(language, ("田中", question)))
+
+
+OTHER_WORDS: dict[str, Sequence[tuple[str, str]]] = {
+    "ja": (
+        ("佐藤", "決定：イベントは6月12日（金）に行う"),
+        ("佐藤", "決定：テントは2つ借りる"),
+        ("鈴木", "宿題：鈴木 契約書を5月8日までに取り交わす"),
+    ),
+    "en": (
+        ("佐藤", "Decision: the party is on Friday 12 June"),
+        ("佐藤", "Decision: we rent two tents"),
+        ("鈴木", "ACTION: 鈴木 signs the agreement by 8 May"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "holds"),
+    [
+        ("ja", "@アシスタント 開催日はいつになりましたか", "6月12日"),
+        ("ja", "@アシスタント 行事はどの日になりましたか？", "6月12日"),
+        ("ja", "@アシスタント 天幕はいくつ借りますか？", "2つ借りる"),
+        ("ja", "@アシスタント 契約は誰がやりますか？", "契約書"),
+        ("ja", "@アシスタント 監査の日程は？", "見つかりませんでした"),
+        ("en", "@assistant which day did we settle on for the event?", "12 June"),
+        ("en", "@assistant how many marquees do we rent?", "two tents"),
+        ("en", "@assistant who takes care of the contract?", "signs the agreement"),
+        ("en", "@assistant who handles the contract?", "signs the agreement"),
+        ("en", "@assistant which date did we choose for the audit?", "found nothing"),
+    ],
+)
+def test_other_words_than_those_of_the_record(language: str, question: str, holds: str) -> None:
+    answer = told(language, *OTHER_WORDS[language], ("田中", question))[-1]
+    assert holds in answer, answer
+    assert holds in ("見つかりませんでした", "found nothing") or "found nothing" not in answer
+    assert holds in ("見つかりませんでした", "found nothing") or "見つかりませんでした" not in answer
