@@ -171,6 +171,7 @@ def scene_of(room: Room, route: Route, stuff: Material, now: datetime) -> Scene:
         quiet_people=tuple(
             participation.quiet_people([s for s in speakers if not is_panelist(s.user_id)], names, now)
         ),
+        silent=tuple(n for n in names if n not in {s.name for s in speakers if s.messages}),
     )
 
 

@@ -347,6 +347,7 @@ class Scene:
     question: str | None = None  # what was asked (ask, chat, hand_off)
     notice_minutes: int | None = None  # time_notice: minutes left, 0 = time up, negative = over
     quiet_people: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()  # who takes part and has not written anything yet
     request: str | None = (
         None  # what this generation is for, beyond its route ("opening", "read_back", "goodbye" ...)
     )

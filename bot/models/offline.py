@@ -20,6 +20,7 @@ from bot.meeting.retrieving import read
 from bot.meeting.text import fold
 from bot.models import offline_record as record
 from bot.models.base import Draft, Out, ProviderError, Request, Usage
+from bot.models.offline_asked import of_meeting
 from bot.models.offline_cues import find_entries, says
 from bot.models.offline_panel import panelist
 from bot.phrases import book, t, words
@@ -180,10 +181,31 @@ def _addressed(scene: Scene, message: Message) -> str:
     wants_summary = any(replies.asks_summary(message.text, words(language)) for language in LANGUAGES)
     if scene.meeting.closing and (wants_summary or _asks_for(message.text, "summary")):
         return phrase(scene, "minutes_follow")
+    if (told := of_meeting(scene, message)) is not None:
+        return told
     answer = _answer(scene, message.text)
     if answer.cites or _asks_for(message.text, "summary"):
         return answer.response
-    return phrase(scene, "unknown" if "?" in fold(message.text) else "heard")
+    return _nothing_of(scene, message.text) or phrase(
+        scene, "unknown" if "?" in fold(message.text) else "heard"
+    )
+
+
+def _nothing_of(scene: Scene, text: str) -> str | None:
+    """That a kind is empty, where everything of it is asked for and nothing in particular."""
+    view = scene.ledger
+    kinds = {
+        "question": view.open_questions,
+        "decision": view.decisions,
+        "action": view.actions,
+        "constraint": view.constraints,
+    }
+    asked = [k for k in kinds if _asks_for(text, k)]
+    if "question" in asked:  # "undecided" holds "decided"
+        asked = ["question"]
+    if len(asked) != 1 or kinds[asked[0]]:
+        return None
+    return t(f"ask.none.{asked[0]}", scene.meeting.language)
 
 
 def _asks_for(text: str, what: str) -> bool:
