@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args, get_origin
 
 import aiohttp
 import discord
+from annotated_types import Ge, Gt, Le
+from pydantic.fields import FieldInfo
 from rich.console import Console
 from rich.markup import escape
 
 from bot.clock import Clock
 from bot.errors import KetsugiError
+from bot.meeting.model import Language
 from bot.models.gemini import GeminiModel
-from bot.run import bad_settings, token_problem
+from bot.phrases import t
+from bot.run import bad_fields, token_problem, variable
 from bot.settings import OFFLINE, Settings
 from bot.store import heartbeats
 from bot.store.engine import Database
-from bot.store.passages import MISSING
 
 SAFE_SQLITE = (
     3,
@@ -45,62 +48,109 @@ PERMISSIONS = discord.Permissions(
 WISHED_FOR = "manage_webhooks"  # without it AI participants' names stand in front of what they say
 
 
+Level = Literal["ok", "note", "wrong"]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    level: Literal["ok", "note", "wrong"]
+    level: Level
     what: str
     mend: str = ""
 
 
 def doctor() -> int:
-    """Prints one line a check; exit status 1 where something keeps the bot from working."""
-    console = Console()
+    """Prints one line a check, in the language of KETSUGI_LANGUAGE; exit status 1 where something keeps the bot from
+    working."""
+    settings, bad = usable_settings()
+    return asyncio.run(_report(Console(), settings, bad))
+
+
+def usable_settings() -> tuple[Settings, list[Finding]]:
+    """The settings, their defaults in place of what cannot be used, and a finding for each of those."""
     try:
-        settings = Settings()
+        return Settings(), []
     except ValueError as error:
-        console.print(f"✗ settings: these cannot be used: {escape(bad_settings(error))}")
-        return 1
-    return asyncio.run(_report(console, settings))
+        names = bad_fields(error)
+    fields = {_field(name): Settings.model_fields[_field(name)] for name in names}
+    settings = Settings(**{n: f.get_default(call_default_factory=True) for n, f in fields.items()})
+    return settings, [_bad(name, Settings.model_fields[_field(name)], settings.language) for name in names]
 
 
-async def _report(console: Console, settings: Settings) -> int:
+def _field(name: str) -> str:
+    """The field of a name in a validation error, which may be its environment variable."""
+    return name if name in Settings.model_fields else name.lower()
+
+
+def _bad(name: str, field: FieldInfo, language: Language) -> Finding:
+    default = field.get_default(call_default_factory=True)
+    what = t("doctor.setting", language, name=variable(name), allowed=_allowed(name, field, language))
+    mend = "doctor.setting_mend_unset" if default in (None, "") else "doctor.setting_mend"
+    return Finding("wrong", what, t(mend, language, default=default))
+
+
+def _allowed(name: str, field: FieldInfo, language: Language) -> str:
+    """What a setting may be, from its type and bounds."""
+    kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)] or [field.annotation]
+    if get_origin(field.annotation) is Literal:
+        return t("doctor.allowed.joiner", language).join(map(str, kinds))
+    least = next(
+        (m.ge if isinstance(m, Ge) else m.gt for m in field.metadata if isinstance(m, Ge | Gt)), None
+    )
+    most = next((m.le for m in field.metadata if isinstance(m, Le)), None)
+    whole = "whole_between" if most is not None else "whole" if least is None else "whole_least"
+    form = {int: whole, float: "above" if most is None else "between"}.get(kinds[0], "other")
+    form = "timezone" if name == "timezone" else form
+    return t(f"doctor.allowed.{form}", language, least=_shown(least), most=_shown(most))
+
+
+def _shown(bound: object) -> str:
+    return f"{bound:g}" if isinstance(bound, float) else str(bound)
+
+
+async def _report(console: Console, settings: Settings, bad: Sequence[Finding]) -> int:
     wrong = 0
-    async for finding in examine(settings):
+
+    def show(finding: Finding) -> None:
         sign = {"ok": "[green]✓[/]", "note": "[yellow]![/]", "wrong": "[red]✗[/]"}[finding.level]
         console.print(
             f"{sign} {escape(finding.what)}" + (f"\n    → {escape(finding.mend)}" if finding.mend else ""),
             soft_wrap=True,
         )
+
+    for finding in bad:
+        show(finding)
+    async for finding in examine(settings):
+        show(finding)
         wrong += finding.level == "wrong"
-    return 1 if wrong else 0
+    return 1 if wrong or bad else 0
 
 
 async def examine(settings: Settings) -> AsyncIterator[Finding]:
     """All checks in order, each on its own: one that fails does not hide the next."""
-    yield _sqlite()
+    language = settings.language
+    yield _sqlite(language)
     yield await _database(settings)
     yield await _model(settings)
     token = settings.discord_token.get_secret_value().strip() if settings.discord_token else None
-    problem = token_problem(token)
+    problem = token_problem(token, language)
     if problem is not None or token is None:
-        yield Finding("wrong", f"token: {problem}")
+        yield Finding("wrong", t("doctor.token_wrong", language, problem=problem))
         return
-    yield Finding("ok", "token: has the shape of a bot token")
-    async for finding in _discord(token):
+    yield Finding("ok", t("doctor.token", language))
+    async for finding in _discord(token, language):
         yield finding
 
 
-def _sqlite() -> Finding:
+def _sqlite(language: Language) -> Finding:
     version = sqlite3.sqlite_version
     if sqlite3.sqlite_version_info < (3, 35):
-        return Finding(
-            "wrong", f"SQLite {version} is too old (RETURNING needs 3.35)", "install a newer Python"
-        )
+        too_old = t("doctor.sqlite_old", language, version=version)
+        return Finding("wrong", too_old, t("doctor.sqlite_old_mend", language))
     if not _has_full_text_search():
-        return Finding("wrong", f"SQLite {version}: {MISSING.partition(';')[0]}", MISSING.partition("; ")[2])
-    if sqlite3.sqlite_version_info < SAFE_SQLITE:
-        return Finding("note", f"SQLite {version}: fine with one process, which the lock file enforces")
-    return Finding("ok", f"SQLite {version}")
+        without = t("doctor.sqlite_search", language, version=version)
+        return Finding("wrong", without, t("doctor.sqlite_search_mend", language))
+    key = "doctor.sqlite_one" if sqlite3.sqlite_version_info < SAFE_SQLITE else "doctor.sqlite"
+    return Finding("ok", t(key, language, version=version))
 
 
 def _has_full_text_search() -> bool:
@@ -111,10 +161,10 @@ def _has_full_text_search() -> bool:
 
 async def _database(settings: Settings) -> Finding:
     """Opened read-only, so that it can be looked at while the bot runs."""
-    path = settings.database_path
+    language, path = settings.language, settings.database_path
     where = path or settings.database_url.split("@")[-1]
     if path is not None and not path.exists():
-        return Finding("note", f"database: {where} does not exist yet; `ketsugi run` makes it")
+        return Finding("ok", t("doctor.database_new", language, where=where))
     try:
         database = Database(settings.database_url, read_only=True)
         try:
@@ -124,40 +174,33 @@ async def _database(settings: Settings) -> Finding:
             await database.close()
     except KetsugiError as error:
         return Finding(
-            "wrong", f"database: {error}", "restore a backup, or point KETSUGI_DATABASE_URL elsewhere"
+            "wrong", t("doctor.database_wrong", language, error=error), t("doctor.database_mend", language)
         )
     last = max((b.at for b in beats), default=None)
-    alive = f"; last sign of life {last:%Y-%m-%d %H:%M:%S} UTC" if last else "; the bot has not run on it yet"
-    return Finding("ok", f"database: {where}{alive}")
+    if last is None:
+        return Finding("ok", t("doctor.database_unused", language, where=where))
+    return Finding("ok", t("doctor.database_alive", language, where=where, at=f"{last:%Y-%m-%d %H:%M:%S}"))
 
 
 async def _model(settings: Settings) -> Finding:
-    name = settings.main_model
+    name, language = settings.main_model, settings.language
     if name == OFFLINE:
-        return Finding(
-            "note",
-            "model: offline engine; marks, time and minutes work, nothing is sent anywhere",
-            "for an AI facilitator set GEMINI_API_KEY (Google AI Studio > Get API key)",
-        )
+        return Finding("ok", t("doctor.model_offline", language), t("doctor.model_offline_mend", language))
     if not settings.gemini_api_key and not settings.gemini_base_url:
         return Finding(
-            "wrong",
-            f"model: {name} needs a key, and GEMINI_API_KEY is not set",
-            "make one in Google AI Studio > Get API key, or set KETSUGI_MODEL=offline",
+            "wrong", t("doctor.model_key", language, model=name), t("doctor.model_key_mend", language)
         )
     key = settings.gemini_api_key.get_secret_value() if settings.gemini_api_key else "local"
     model = GeminiModel(name, key, Clock(discord.utils.utcnow), base_url=settings.gemini_base_url)
     ok, reason = await model.check()
     await model.close()
     if ok:
-        return Finding("ok", f"model: {name} answers")
-    mend = "check GEMINI_API_KEY and the model's name, or set KETSUGI_MODEL=offline"
-    if reason == "unreachable":
-        mend = "check the network, and GEMINI_BASE_URL where it is set; meanwhile meetings run offline"
-    return Finding("wrong", f"model: {name}: {reason}", mend)
+        return Finding("ok", t("doctor.model", language, model=name))
+    mend = "doctor.model_unreachable_mend" if reason == "unreachable" else "doctor.model_wrong_mend"
+    return Finding("wrong", t("doctor.model_wrong", language, model=name, reason=reason), t(mend, language))
 
 
-async def _discord(token: str) -> AsyncIterator[Finding]:
+async def _discord(token: str, language: Language) -> AsyncIterator[Finding]:
     headers = {"Authorization": f"Bot {token}"}
     timeout = aiohttp.ClientTimeout(total=REQUEST_S)
     base = discord.http.Route.BASE
@@ -165,49 +208,44 @@ async def _discord(token: str) -> AsyncIterator[Finding]:
         async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
             async with session.get(f"{base}/applications/@me") as response:
                 if response.status == 401:
-                    yield Finding(
-                        "wrong", "Discord refused the token", "Developer Portal > Bot > Reset Token"
-                    )
+                    yield Finding("wrong", t("doctor.refused", language), t("doctor.refused_mend", language))
                     return
                 response.raise_for_status()
                 application = await response.json()
-            yield _intent(int(application.get("flags", 0)))
+            yield _intent(int(application.get("flags", 0)), language)
             async with session.get(f"{base}/users/@me/guilds") as response:
                 response.raise_for_status()
                 guilds = await response.json()
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        yield Finding(
-            "wrong", f"Discord cannot be reached ({type(error).__name__})", "check the network and try again"
-        )
+        told = t("doctor.unreachable", language, error=type(error).__name__)
+        yield Finding("wrong", told, t("doctor.unreachable_mend", language))
         return
     invite = discord.utils.oauth_url(int(application["id"]), permissions=PERMISSIONS)
     if not guilds:
-        yield Finding("note", "the bot is in no server yet", f"invite it: {invite}")
+        yield Finding(
+            "note", t("doctor.no_server", language), t("doctor.no_server_mend", language, invite=invite)
+        )
     for guild in guilds:
-        yield _rights(guild, invite)
+        yield _rights(guild, invite, language)
 
 
-def _intent(flags: int) -> Finding:
+def _intent(flags: int, language: Language) -> Finding:
     known = discord.ApplicationFlags._from_value(flags)
     if known.gateway_message_content or known.gateway_message_content_limited:
-        return Finding("ok", "Message Content Intent is on")
-    return Finding(
-        "wrong",
-        "Message Content Intent is off: the bot could not read a meeting",
-        "Developer Portal > your application > Bot > Privileged Gateway Intents > Message Content Intent",
-    )
+        return Finding("ok", t("doctor.intent", language))
+    return Finding("wrong", t("doctor.intent_off", language), t("doctor.intent_mend", language))
 
 
-def _rights(guild: dict[str, str], invite: str) -> Finding:
+def _rights(guild: dict[str, str], invite: str, language: Language) -> Finding:
     held = discord.Permissions(int(guild.get("permissions", 0)))
     missing = [
         name for name, wanted in PERMISSIONS if wanted and not (getattr(held, name) or held.administrator)
     ]
     name = guild.get("name", guild["id"])
     if not missing:
-        return Finding("ok", f"server {name}: all needed permissions")
+        return Finding("ok", t("doctor.rights", language, server=name))
     return Finding(
         "note" if missing == [WISHED_FOR] else "wrong",
-        f"server {name}: missing {', '.join(missing)}",
-        f"Server Settings > Roles > the bot's role, or invite it again: {invite}",
+        t("doctor.rights_missing", language, server=name, missing=", ".join(missing)),
+        t("doctor.rights_mend", language, invite=invite),
     )

@@ -16,6 +16,8 @@ import discord
 from bot.app import App, build
 from bot.client import KetsugiBot, build_bot
 from bot.errors import ConfigError, KetsugiError
+from bot.meeting.model import Language
+from bot.phrases import t
 from bot.settings import Settings
 from bot.supervision import log_failure
 
@@ -28,22 +30,28 @@ FINISH_S, CLOSE_S = 6.0, 2.5
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}")
 
 
-def token_problem(token: str | None) -> str | None:
+def token_problem(token: str | None, language: Language = "en") -> str | None:
     """What is wrong with a token by its shape alone, and where to get a right one; None if nothing is."""
-    where = "Discord Developer Portal > your application > Bot > Reset Token"
     if not token or not token.strip():
-        return f"DISCORD_TOKEN is not set: copy the bot token from {where}"
+        return t("doctor.token_unset", language)
     if token.lower().startswith("bot "):
-        return "DISCORD_TOKEN must be the token alone, without the word 'Bot' before it"
-    if not _TOKEN.fullmatch(token.strip()):
-        return f"DISCORD_TOKEN does not look like a bot token (three parts with dots): copy it from {where}"
-    return None
+        return t("doctor.token_word", language)
+    return None if _TOKEN.fullmatch(token.strip()) else t("doctor.token_shape", language)
 
 
 def bad_settings(error: ValueError) -> str:
     """The environment variables that a validation error is about: their names, never their values."""
-    found = {str(e["loc"][0]) for e in getattr(error, "errors", list)()}
-    return ", ".join(sorted(n if n.isupper() else f"KETSUGI_{n.upper()}" for n in found))
+    return ", ".join(sorted({variable(name) for name in bad_fields(error)}))
+
+
+def bad_fields(error: ValueError) -> list[str]:
+    """The settings that a validation error is about, each once."""
+    return list(dict.fromkeys(str(e["loc"][0]) for e in getattr(error, "errors", list)()))
+
+
+def variable(field: str) -> str:
+    """The environment variable of a setting."""
+    return field if field.isupper() else f"KETSUGI_{field.upper()}"
 
 
 def set_up_logging(level: str) -> None:

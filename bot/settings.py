@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Literal
+from zoneinfo import ZoneInfo
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.meeting.model import Language
@@ -58,6 +59,14 @@ class Settings(BaseSettings):
     minutes_deadline_s: float = Field(default=120.0, gt=1, le=600)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     seed: int | None = None  # rehearsal and tests: makes salts and anything else random repeatable
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        try:
+            return name if name == "UTC" else ZoneInfo(name).key
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError("no such time zone") from error
 
     @property
     def main_model(self) -> str:

@@ -13,7 +13,7 @@ import discord
 import pytest
 from aiohttp import web
 
-from bot.doctor import PERMISSIONS, Finding, doctor, examine
+from bot.doctor import PERMISSIONS, Finding, doctor, examine, usable_settings
 from bot.settings import Settings
 from bot.store import heartbeats
 from bot.store.engine import Database
@@ -190,7 +190,7 @@ async def test_a_database_that_is_not_there_yet_is_no_fault(tmp_path: Path, sche
     finding = await found(
         chosen(tmp_path, discord_token=None, database_url=f"{scheme}:///{path}"), "database"
     )
-    assert finding.level == "note"
+    assert finding.level == "ok"
     assert "`ketsugi run` makes it" in finding.what
     assert not path.exists()
 
@@ -232,7 +232,7 @@ async def test_a_database_of_another_kind_is_one_finding_among_others(tmp_path: 
 
 async def test_the_offline_engine_needs_nothing(tmp_path: Path) -> None:
     finding = await found(chosen(tmp_path, discord_token=None), "model")
-    assert finding.level == "note"
+    assert finding.level == "ok"
     assert "GEMINI_API_KEY" in finding.mend
 
 
@@ -294,17 +294,74 @@ def test_the_command_names_settings_that_cannot_be_used(
     monkeypatch.setenv("KETSUGI_RETENTION_DAYS", "for ever")
     assert doctor() == 1
     out = capsys.readouterr().out
-    assert out == "✗ settings: these cannot be used: KETSUGI_RETENTION_DAYS\n"
+    assert out.startswith(
+        "✗ settings: KETSUGI_RETENTION_DAYS cannot be used; allowed: a whole number from 1 to 3650\n"
+        "    → correct or unset it; what follows is checked with 90 instead\n"
+    )
+    assert "SQLite" in out
+    assert "✗ token: DISCORD_TOKEN is not set" in out
+    assert "for ever" not in out
 
 
 def test_the_command_is_content_where_nothing_is_wrong(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def well(_token: str) -> AsyncIterator[Finding]:
+    async def well(_token: str, _language: str) -> AsyncIterator[Finding]:
         yield Finding("ok", "server Team: all needed permissions")
 
     monkeypatch.setattr("bot.doctor._discord", well)
     monkeypatch.setenv("DISCORD_TOKEN", TOKEN)
     monkeypatch.setenv("KETSUGI_DATABASE_URL", "sqlite+aiosqlite:///ketsugi.db")
     assert doctor() == 0
-    assert "✗" not in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "✗" not in out
+    assert "! " not in out, "nothing to be done: no warning"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("KETSUGI_LANGUAGE", "fr", "ja, en"),
+        ("KETSUGI_LOG_LEVEL", "LOUD", "DEBUG, INFO, WARNING, ERROR"),
+        ("KETSUGI_TIMEZONE", "Asia/Atlantis", "the name of a time zone, such as Asia/Tokyo"),
+        ("KETSUGI_TIMEZONE", "", "the name of a time zone"),
+        ("KETSUGI_TIMEZONE", "../etc", "the name of a time zone"),
+        ("KETSUGI_RETENTION_DAYS", "0", "a whole number from 1 to 3650"),
+        ("KETSUGI_MESSAGES_PER_DAY", "many", "a whole number of at least 1"),
+        ("KETSUGI_COST_PER_DAY", "-1", "a number above 0"),
+        ("KETSUGI_DEADLINE_S", "999", "a number above 1 and up to 120"),
+        ("KETSUGI_SEED", "x", "a whole number"),
+    ],
+)
+def test_a_wrong_setting_names_what_is_allowed(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    settings, (bad,) = usable_settings()
+    assert bad.what.startswith(f"settings: {name} cannot be used; allowed: {allowed}")
+    assert settings.language == "en"
+    assert settings.timezone == "UTC"
+
+
+def test_several_wrong_settings_are_all_named_in_the_language_that_is_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KETSUGI_LANGUAGE", "ja")
+    monkeypatch.setenv("KETSUGI_TIMEZONE", "Tokyo")
+    monkeypatch.setenv("KETSUGI_RETENTION_DAYS", "ずっと")
+    assert doctor() == 1
+    out = capsys.readouterr().out
+    assert "✗ 設定：KETSUGI_TIMEZONE の値が使えません。使える値：タイムゾーンの名前" in out
+    assert "    → 直すか、外してください。以下は UTC として調べます" in out
+    assert "✗ 設定：KETSUGI_RETENTION_DAYS の値が使えません。使える値：1〜3650の整数" in out
+    assert "✗ トークン：DISCORD_TOKEN が設定されていません" in out
+    assert not any(line.startswith("! ") for line in out.splitlines())
+
+
+async def test_in_japanese_every_finding_is_japanese(api: Discord, tmp_path: Path) -> None:
+    api.flags, api.guilds = 0, [guild("Team", 0)]
+    findings = [f async for f in examine(chosen(tmp_path, language="ja"))]
+    japanese = [f for f in findings if any("\u3040" <= c <= "\u30ff" for c in f.what)]
+    plain = [f for f in findings if f not in japanese]
+    assert all(f.what.startswith("SQLite") for f in plain), plain
+    assert len(japanese) >= 5

@@ -265,10 +265,12 @@ def _parse(url: str) -> tuple[URL, Path | None]:
         parsed = make_url(url)
     except ArgumentError as error:
         raise StoreError(
-            "the database URL cannot be read; it looks like sqlite:///data/var/ketsugi.db"
+            "the database URL cannot be read; it looks like sqlite+aiosqlite:///data/var/ketsugi.db"
         ) from error
     if parsed.get_backend_name() != "sqlite":
-        raise StoreError(f"no support for {parsed.get_backend_name()} databases yet; use sqlite:///<path>")
+        raise StoreError(
+            f"no support for {parsed.get_backend_name()} databases yet; use sqlite+aiosqlite:///<path>"
+        )
     name = parsed.database or ":memory:"
     memory = name == ":memory:" or name.startswith("file::memory:")
     return parsed.set(drivername="sqlite+aiosqlite"), None if memory else Path(name)
