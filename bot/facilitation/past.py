@@ -48,7 +48,9 @@ async def _against(core: Core, room: Room, item: Item) -> Found | None:
     )
     standing = [f for f in alike[:COMPARED] if f.replaced_by is None and f.against == _against_it(item)]
     for found in sorted(standing, key=lambda f: f.at, reverse=True):
-        if contradiction(item.text, found.text, item.entry.at.date()) and await _may_be_shown(core, room, found):
+        if contradiction(item.text, found.text, item.entry.at.date()) and await _may_be_shown(
+            core, room, found
+        ):
             return found
     return None
 
