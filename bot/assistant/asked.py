@@ -90,7 +90,7 @@ def wanted(question: str) -> Wanted:
     said = [name for name in ("summary", *_KINDS) if _says(folded, name)]
     if not said and _EVERYTHING.search(folded):
         said = ["decision"] if _SETTLED.search(folded) else []
-        everything = _SUMMARY
+        everything: tuple[EntryKind, ...] = _SUMMARY
     else:
         found = dict.fromkeys(_KINDS[name] for name in said if name != "summary")
         everything = tuple(dict.fromkeys((*found, *_SUMMARY))) if "summary" in said else tuple(found)
