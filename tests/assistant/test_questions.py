@@ -69,6 +69,13 @@ class TestEveryEngine:
             assert outcome.cited, outcome.answer.text
             _nothing_false(outcome)
 
+    @pytest.mark.parametrize("turn", range(1, 5))
+    def test_in_whatever_way_each_question_is_answered_falsely(self, language: Language, turn: int) -> None:
+        """Said twice, one denial is one: "no limit: no limit" is not borne out by a limit."""
+        sheet = sheet_of(language)
+        for outcome in played(sheet, Script(INVENTS, sheet.questions, asked=turn)):
+            _nothing_false(outcome)
+
     def test_where_nothing_is_relevant_no_model_is_asked(self, language: Language) -> None:
         sheet = sheet_of(language)
         model = Script(INVENTS, sheet.questions)
