@@ -93,7 +93,7 @@ async def _answered(
         scene_of(room, route, stuff, now), addressed_by=message, question=question or said, passages=found
     )
     held = replace(facts(room, stuff, now), passages=found, asked=question)
-    limit = core.limits.seconds(core.limits.deadline_s) - POSTING_S if seconds is None else seconds
+    limit = core.limits.deadline_s - POSTING_S if seconds is None else seconds
     call = call_about(scene, held, fallback(found, question, language), limit)
     if relevant(found):
         thought = await carry_out(core, room, call, stuff, now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot import phrases
@@ -13,13 +13,12 @@ from bot.assistant.shelf import Reader, Shelf, fallback
 from bot.errors import BadInput
 from bot.facilitation.core import Core
 from bot.facilitation.requests import Person
-from bot.guard.model import Attempt, Generated, Verdict
+from bot.guard.model import Attempt, Generated
 from bot.guard.table import RoomFacts
 from bot.meeting.citing import Passage, cites, shown
 from bot.meeting.display import one_line
 from bot.meeting.model import Language, LedgerView, Route, Scene
 from bot.meeting.outside import nowhere
-from bot.models.base import Usage
 from bot.stage import Place
 from bot.store import generations, meetings, transcript
 from bot.store.engine import Connection
@@ -120,16 +119,5 @@ class Assistant:
 
     async def _kept(self, c: Connection, place: Place, generated: Generated, now: datetime) -> None:
         """Counts and verdicts. The words were for one reader and may repeat any meeting: they are not kept."""
-        await generations.record(c, place.guild_id, None, Route.ASK, _without_words(generated), now)
-        calls = [(Usage(a.tokens_in, a.tokens_cached, a.tokens_out), a.version) for a in generated.attempts]
-        self._core.policy.spent(place.guild_id, generated.model, calls)
-
-
-def _without_words(generated: Generated) -> Generated:
-    def bare(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return tuple(replace(v, reason="") for v in verdicts)
-
-    attempts = tuple(replace(a, text=None, verdicts=bare(a.verdicts)) for a in generated.attempts)
-    return replace(
-        generated, text=None, attempts=attempts, final_verdicts=bare(generated.final_verdicts), output=None
-    )
+        await generations.record(c, place.guild_id, None, Route.ASK, generated.without_words(), now)
+        self._core.policy.spent(place.guild_id, generated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from bot import phrases
@@ -14,14 +14,13 @@ from bot.clock import Deadline
 from bot.facilitation.core import Core
 from bot.facilitation.policy import FREE
 from bot.guard.generator import Call, Generator
-from bot.guard.model import Attempt, Generated, Source, Verdict
+from bot.guard.model import Attempt, Generated, Source
 from bot.guard.rules_citing import citing_rules
 from bot.guard.table import RoomFacts, rules_for
 from bot.meeting.citing import Passage, prompt_text, shown
 from bot.meeting.display import units
 from bot.meeting.model import Language, LedgerView, Message, OwnPost, Persona, Route, Scene
 from bot.meeting.outside import NOWHERE, nowhere
-from bot.models.base import Usage
 from bot.prompts import builder
 from bot.prompts.outputs import AnswerOut
 from bot.stage import Seen
@@ -148,19 +147,6 @@ def _worded(asked: Asked, text: str, broke_off: bool) -> str:
 async def _record(core: Core, generated: Generated) -> None:
     """Which model, how it ended, what it cost: no text, no person, no server."""
     now = core.clock.now()
-    bare = replace(
-        generated,
-        text=None,
-        output=None,
-        chosen_output=None,
-        final_verdicts=_bare(generated.final_verdicts),
-        attempts=tuple(replace(a, text=None, verdicts=_bare(a.verdicts)) for a in generated.attempts),
-    )
+    bare = generated.without_words()
     await core.db.unit(lambda c: generations.record(c, NOWHERE, None, Route.CHAT, bare, now))
-    calls = [(Usage(a.tokens_in, a.tokens_cached, a.tokens_out), a.version) for a in generated.attempts]
-    core.policy.spent(NOWHERE, generated.model, calls)
-
-
-def _bare(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-    """Reasons quote the text they are about."""
-    return tuple(replace(verdict, reason="") for verdict in verdicts)
+    core.policy.spent(NOWHERE, generated)

@@ -18,7 +18,7 @@ from typing import Any
 
 from bot.app import build
 from bot.assistant.shelf import Reader
-from bot.evaluation.load import percentile
+from bot.evaluation.load import milliseconds, percentile
 from bot.guard.streaming import ends
 from bot.models.base import Draft, Out, Request, Usage
 from bot.settings import OFFLINE, Settings
@@ -138,17 +138,12 @@ async def measure(people: int) -> dict[str, Any]:
         await app.close()
     return {
         "people": people,
-        **_times("first_visible", [a.visible - a.first for a in answered]),
-        **_times("sentence_visible", [a.visible - a.whole for a in answered]),
-        **_times("answer", [a.done - a.first for a in answered]),
+        **milliseconds("first_visible", [a.visible - a.first for a in answered], digits=1),
+        **milliseconds("sentence_visible", [a.visible - a.whole for a in answered], digits=1),
+        **milliseconds("answer", [a.done - a.first for a in answered], digits=1),
         "edits_median": percentile([float(a.edits) for a in answered], 0.5),
         "edits_most": max(a.edits for a in answered),
     }
-
-
-def _times(name: str, seconds: Sequence[float]) -> dict[str, float | None]:
-    found = {"median": percentile(list(seconds), 0.5), "p95": percentile(list(seconds), 0.95)}
-    return {f"{name}_{key}_ms": None if s is None else round(1000 * s, 1) for key, s in found.items()}
 
 
 if __name__ == "__main__":

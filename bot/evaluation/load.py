@@ -225,18 +225,19 @@ async def measure(count: int, seconds: float) -> dict[str, Any]:
         "seconds": seconds,
         "messages": len(load.stored),
         "cpu_ms": round(1000 * used / max(1, len(load.stored)), 2),  # a message, its turn and board included
-        **_times("stored", load.stored),
+        **milliseconds("stored", load.stored),
         "answers": len(delays),
-        **_times("post", delays),
-        **_times("at_once", load.at_once),
+        **milliseconds("post", delays),
+        **milliseconds("at_once", load.at_once),
         "idle_mib": round(idle, 1),
         "busy_mib": round(busy, 1),
     }
 
 
-def _times(name: str, values: list[float]) -> dict[str, float | None]:
+def milliseconds(name: str, values: list[float], digits: int = 2) -> dict[str, float | None]:
+    """Median and 95th percentile of seconds, in milliseconds."""
     found = {"median": percentile(values, 0.5), "p95": percentile(values, 0.95)}
-    return {f"{name}_{k}_ms": None if v is None else round(1000 * v, 2) for k, v in found.items()}
+    return {f"{name}_{k}_ms": None if v is None else round(1000 * v, digits) for k, v in found.items()}
 
 
 if __name__ == "__main__":

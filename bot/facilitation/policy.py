@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
+from bot.guard.model import Generated
 from bot.meeting.model import Language
 from bot.models.base import Usage
 from bot.models.prices import at_most, cost
@@ -125,13 +126,16 @@ class Policy:
         if guild_id in self._today:
             self._today[guild_id].messages += 1
 
-    def spent(self, guild_id: int, model: str, used: list[tuple[Usage, str]]) -> None:
-        """One generation was recorded; `used`: tokens and returned version of each of its calls."""
+    def spent(self, guild_id: int, generated: Generated) -> None:
+        """One generation was recorded: it counts, and every call of it costs."""
         today = self._today.get(guild_id)
-        if today is None or model == FREE:
+        if today is None or generated.model == FREE:
             return
         today.generations += 1
-        today.cost += sum(price_of(usage, version, model) for usage, version in used)
+        today.cost += sum(
+            price_of(Usage(a.tokens_in, a.tokens_cached, a.tokens_out), a.version, generated.model)
+            for a in generated.attempts
+        )
 
 
 def _least(own: float | None, most: float | None) -> float | None:

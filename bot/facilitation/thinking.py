@@ -35,7 +35,6 @@ from bot.meeting.model import (
     Scene,
     is_panelist,
 )
-from bot.models.base import Usage
 from bot.prompts import builder
 from bot.prompts.outputs import TurnOut
 from bot.store import generations, ledger, outbox, transcript
@@ -413,7 +412,6 @@ async def record(c: Connection, room: Room, thought: Thought) -> Change:
 
 def _count(room: Room, thought: Thought) -> bool:
     """Count towards the caps of the day; True where one of them is used up."""
-    guild, generated = room.meeting.guild_id, thought.generated
-    calls = [(Usage(a.tokens_in, a.tokens_cached, a.tokens_out), a.version) for a in generated.attempts]
-    room.core.policy.spent(guild, generated.model, calls)
+    guild = room.meeting.guild_id
+    room.core.policy.spent(guild, thought.generated)
     return bool(room.core.policy.reached(guild))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -117,3 +117,19 @@ class Generated:
     closing_seen: bool = False
     model: str = ""
     info: Mapping[str, str] = field(default_factory=dict)
+
+    def without_words(self) -> Generated:
+        """What counts and costs of it: no text, no output, no reason of a verdict (they quote the text)."""
+        bare = tuple(replace(a, text=None, verdicts=_without_reasons(a.verdicts)) for a in self.attempts)
+        return replace(
+            self,
+            text=None,
+            output=None,
+            chosen_output=None,
+            attempts=bare,
+            final_verdicts=_without_reasons(self.final_verdicts),
+        )
+
+
+def _without_reasons(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+    return tuple(replace(verdict, reason="") for verdict in verdicts)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.meeting.model import Message
-from bot.store import ledger, schema
+from bot.store import archive, ledger, schema
 from bot.store.ledger import Broken
 from bot.store.person import NOBODY
 
@@ -65,16 +65,15 @@ async def keys(c: AsyncConnection, meeting_id: int, kind: str) -> list[str]:
 
 async def swept(c: AsyncConnection, meeting_id: int) -> bool:
     """Whether a retention sweep was here, by whatever days held then: no transcript, and no word of ours either."""
-    posts, generations = schema.posts, schema.generations
-    said = sa.and_(
-        posts.c.meeting_id == meeting_id, posts.c.kind.in_(("post", "dm")), posts.c.state != "pending"
+    meetings, posts = schema.meetings, schema.posts
+    said = sa.exists().where(
+        posts.c.meeting_id == meetings.c.id,
+        posts.c.kind.in_(("post", "dm")),
+        posts.c.state != "pending",
+        posts.c.text != "",
     )
-    any_left = sa.or_(
-        sa.exists().where(schema.messages.c.meeting_id == meeting_id),
-        sa.exists().where(said, posts.c.text != ""),
-        sa.exists().where(generations.c.meeting_id == meeting_id, generations.c.text.is_not(None)),
-    )
-    return not (await c.execute(sa.select(any_left))).scalar()
+    left = sa.select(sa.or_(archive._holds_transcript(meetings), said)).where(meetings.c.id == meeting_id)
+    return not (await c.execute(left)).scalar()
 
 
 async def somebody_erased(c: AsyncConnection, meeting_id: int) -> bool:

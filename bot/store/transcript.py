@@ -24,7 +24,8 @@ def _message(row: sa.Row[Any]) -> Message:
     return Message(**row._mapping)
 
 
-def _wants_nothing_stored(guild_id: int, user_id: int) -> sa.Exists:
+def _wants_nothing_stored(guild_id: Any, user_id: Any) -> sa.Exists:
+    """Of ids, or of the parameters that will hold them."""
     return sa.exists().where(schema.opt_outs.c.guild_id == guild_id, schema.opt_outs.c.user_id == user_id)
 
 
@@ -39,10 +40,7 @@ async def _add(
 @cache  # of every message's way into the store, putting this statement together took the most
 def _insertion(table: sa.Table, names: tuple[str, ...]) -> sa.Insert:
     row = sa.select(*(sa.bindparam(name, type_=table.c[name].type) for name in names))
-    out = schema.opt_outs.c
-    unwanted = sa.exists().where(
-        out.guild_id == sa.bindparam("of_guild"), out.user_id == sa.bindparam("of_user")
-    )
+    unwanted = _wants_nothing_stored(sa.bindparam("of_guild"), sa.bindparam("of_user"))
     statement = insert(table).from_select(list(names), row.where(~unwanted), include_defaults=False)
     return statement.on_conflict_do_nothing()
 
