@@ -52,6 +52,8 @@ class KilledRun(Run):
         self.world = RemoteWorld(self._ask)  # type: ignore[assignment]
         self.out.world = self.world
         self._next, self._owed, self.out.ids = self._ask("memory")
+        # Ids never come again in Discord: one of an earlier life would be taken for the same command twice.
+        self._interaction = 1000 * (5 + round(at))
 
     def _ask(self, *question: Any) -> Any:
         self._pipe.send((self.now(), *question))
