@@ -299,7 +299,14 @@ async def _refused(core: Core, room: Room, row: Post, refused: Refused) -> None:
 
     async def work(c: Connection) -> Change:
         await outbox.fail(c, row.id, refused.reason, now)
-        return Change()
+        if row.key != KEY_KICKOFF:
+            return Change()
+        # The meeting never came to be. Known in one transaction: a crash after it must not leave the channel taken.
+        return Change(
+            meeting=await meetings.move(
+                c, room.id, {MeetingState.STARTING}, MeetingState.CLOSED, closed_at=now
+            )
+        )
 
     await core.commit(room, work)
     # One post that Discord takes as malformed stops nothing; a channel that takes none ends the meeting.

@@ -147,8 +147,7 @@ class Meetings:
         room = await opening.create(core, request, language, core.policy.timezone(settings, language))
         self._keep(room)
         await deliver(core, room)
-        if room.unreachable is not None:
-            await steps.abandon(core, room)
+        if room.meeting.state is MeetingState.CLOSED:
             self._rooms.pop(room.id, None)
             self._by_place.pop(room.place, None)
             raise BadInput("error.cannot_post")

@@ -13,6 +13,7 @@ from bot.facilitation.delivery import RETRY, deliver, put_post
 from bot.facilitation.room import KEY_MINUTES, Room
 from bot.facilitation.showing import board_now, new_board, step_board
 from bot.meeting.display import display
+from bot.meeting.lifecycle import TALKING
 from bot.meeting.model import MeetingState, Persona
 from bot.meeting.schedule import StepKind
 from bot.minutes.draft import step_draft
@@ -33,7 +34,7 @@ async def run(core: Core, room: Room) -> datetime | None:
         for _ in range(STEPS_AT_ONCE):
             if room.holding:
                 return min(room.gap_at or core.clock.now(), room.gap_until or core.clock.now())
-            if room.unreachable is not None and room.meeting.state is not MeetingState.WRITING:
+            if room.unreachable is not None and room.meeting.state in TALKING:
                 await give_up_on_channel(core, room)
             step = room.next()
             if step is None:
@@ -115,9 +116,6 @@ async def _offer_to_chair(c: Connection, room: Room, now: datetime, change: Chan
 
 async def give_up_on_channel(core: Core, room: Room) -> None:
     """The channel is gone or closed to us: what was recorded becomes minutes all the same."""
-    if room.meeting.state is MeetingState.STARTING:
-        await abandon(core, room)
-        return
     now = core.clock.now()
 
     async def work(c: Connection) -> Change:
@@ -125,24 +123,10 @@ async def give_up_on_channel(core: Core, room: Room) -> None:
             meeting=await meetings.move(
                 c,
                 room.id,
-                {MeetingState.OPEN, MeetingState.CLOSING, MeetingState.READ_BACK},
+                TALKING,
                 MeetingState.WRITING,
                 closing_since=room.meeting.closing_since or now,
                 close_at=None,
-            )
-        )
-
-    await core.commit(room, work)
-
-
-async def abandon(core: Core, room: Room) -> None:
-    """The kickoff could not be posted: the meeting never came to be."""
-    now = core.clock.now()
-
-    async def work(c: Connection) -> Change:
-        return Change(
-            meeting=await meetings.move(
-                c, room.id, {MeetingState.STARTING}, MeetingState.CLOSED, closed_at=now
             )
         )
 

@@ -495,7 +495,8 @@ def _state(out: Outcome) -> list[str]:
     if out.meeting is None:
         return ["there is no meeting"]
     if all(r.state == "failed" for r in out.rows) and out.meeting.state is MeetingState.CLOSED:
-        return []  # it never came to be
+        # It never came to be, and was known not to: nothing is owed to a meeting that nobody saw begin.
+        return [f"without a kickoff: {r.key}" for r in out.rows if r.key != "kickoff"]
     found = []
     if out.meeting.state is not MeetingState.CLOSED:
         found.append(f"the meeting is {out.meeting.state.value}")

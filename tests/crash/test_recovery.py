@@ -14,7 +14,7 @@ from bot.stage import Refused, Uncertain
 from tests.crash.harness import Run, minutes_messages
 from tests.crash.instant import run_instant
 from tests.crash.script import CHANNEL, PEOPLE, person
-from tests.crash.search import LONG_S, Judge
+from tests.crash.search import LONG_S, SHORT_S, Case, Judge
 from tests.crash.table import Table, at_table
 from tests.crash.world import Calm
 
@@ -143,6 +143,14 @@ def test_the_last_board_is_shown_though_discord_stumbles() -> None:
         await t.app.meetings.correct(meeting.id, person("佐藤"), "木曜ではなく金曜", t.interaction())
 
     at_table(scenario, tap=weather)
+
+
+@pytest.mark.parametrize("how", ["crash before", "crash after"])
+@pytest.mark.parametrize("later", [1, 2])
+def test_a_meeting_whose_kickoff_was_refused_never_came_to_be(judge: Judge, how: str, later: int) -> None:
+    kickoff = [p.name for p in judge.calm("ja", "scripted").points].index("say")
+    plan = ((kickoff, "forbidden"), (kickoff + later, how))
+    assert judge(Case(plan, SHORT_S)) == []
 
 
 def test_a_clock_ahead_of_discords_makes_no_second_post(judge: Judge) -> None:
