@@ -24,6 +24,7 @@ from bot.store import ledger, meetings, minutes, overview, schema
 from tests.crash.harness import EPOCH, Injector, Killed, TappedModel, watching
 from tests.crash.instant import Folder, instant_sqlite
 from tests.crash.script import GUILD, PEOPLE, ScriptedModel, person, start_request
+from tests.crash.waiting import ASKS, Debt, Waits
 from tests.crash.world import Link, World
 from tests.virtual_time import VirtualLoop
 
@@ -84,6 +85,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.errors: list[str] = []
         self.wrong: list[str] = []
         self.states: dict[int, MeetingState] = {}
+        self.waits, self.disturbed = Waits(self.world), 0
         self.run(self._watch())
 
     # -- the machinery
@@ -124,7 +126,22 @@ class Lifecycle(RuleBasedStateMachine):
             self.wrong.append(f"{before.value} -> {after.value}")
         self.states[facts["meeting_id"]] = after
 
+    @property
+    def troubles(self) -> int:
+        """Everything so far that may rightly keep an answer back; a provider that is down may not."""
+        return self.disturbed + sum(point < len(self.tap.points) for point in self.tap.plan)
+
+    def _asked(self, what: str, channel: int, message_id: int | None = None) -> None:
+        """From now on the room is owed an answer, where a meeting is held in it."""
+        place, reachable = Place(GUILD, channel), channel not in self.world.gone | self.world.forbidden
+        held = any(
+            r.place == place and r.meeting.state in lifecycle.TALKING for r in self.service.rooms_of(GUILD)
+        )
+        if held and reachable:
+            self.waits.asked(Debt(what, self.loop.time(), channel, self.troubles, message_id))
+
     async def _die(self, down_s: float) -> None:
+        self.disturbed += 1
         self.tap.dead = True
         me = asyncio.current_task()
         while others := [t for t in asyncio.all_tasks(self.loop) if t is not me]:
@@ -220,6 +237,8 @@ class Lifecycle(RuleBasedStateMachine):
     async def _says(self, channel: int, who: str, text: str, seconds: float) -> None:
         message_id = self.world.person_says(channel, PEOPLE[who], who, text)
         seen = self.world.seen(self.world.find(channel, message_id))
+        if text.startswith(ASKS):
+            self._asked(text, channel, message_id)
         await self._do(self.service.receive(Place(GUILD, channel), seen), seconds)
 
     def _theirs(self, channel: int) -> list[int]:
@@ -256,6 +275,7 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(channel=st.sampled_from(CHANNELS), now=st.booleans(), seconds=st.sampled_from((0.0, 0.5, 10.0)))
     def end(self, channel: int, now: bool, seconds: float) -> None:
         place, number = Place(GUILD, channel), self._interaction()
+        self._asked("end", channel)
         work = self.service.end(place, person("佐藤"), now=now, interaction_id=number)
         self.run(self._do(work, seconds))
 
@@ -283,6 +303,7 @@ class Lifecycle(RuleBasedStateMachine):
     )
     def gap(self, channel: int, said: list[str], delete: bool) -> None:
         """The gateway was away for a while; the process was not."""
+        self.disturbed += 1
         for text in said:
             self.world.person_says(channel, PEOPLE["Maya"], "Maya", text)
         ids = self._theirs(channel)
@@ -294,23 +315,27 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(channel=st.sampled_from(CHANNELS), seconds=st.sampled_from((1.0, 60.0, 700.0)))
     def permission_is_lost(self, channel: int, seconds: float) -> None:
         self.world.forbidden.add(channel)
+        self.disturbed += 1
         self.run(self._pass(seconds))
 
     @precondition(lambda self: bool(self.world.forbidden))
     @rule()
     def permission_comes_back(self) -> None:
         self.world.forbidden.clear()
+        self.disturbed += 1
         self.run(self._pass(1.0))
 
     @rule(channel=st.sampled_from(CHANNELS))
     def channel_is_deleted(self, channel: int) -> None:
         self.world.gone.add(channel)
+        self.disturbed += 1
         self.run(self._pass(1.0))
 
     @precondition(lambda self: bool(self.world.threads))
     @rule()
     def thread_is_deleted(self) -> None:
         self.world.gone.add(sorted(self.world.threads.values())[-1])
+        self.disturbed += 1
         self.run(self._pass(1.0))
 
     @rule(down=st.booleans())
@@ -332,6 +357,11 @@ class Lifecycle(RuleBasedStateMachine):
     def nothing_is_posted_twice(self) -> None:
         twice = [tag for tag, count in Counter(m.tag for m in self.world.mine).items() if count > 1]
         assert not twice, [m.text for m in self.world.mine if m.tag in twice]
+
+    @invariant()
+    def nobody_waits_in_silence(self) -> None:
+        late = self.waits.overdue(self.loop.time(), self.troubles)
+        assert not late, late
 
     @invariant()
     def no_step_fails_unforeseen(self) -> None:

@@ -137,7 +137,7 @@ def search(cases: list[Case], processes: int, show: Callable[[str], None] = prin
 
 
 # The machine's invariants, which it names after every step.
-HELD = ("state.no_step_fails", "state.nothing_is_posted", "state.transitions_follow")
+HELD = ("state.no_step_fails", "state.nobody_waits", "state.nothing_is_posted", "state.transitions_follow")
 CHUNK = 100  # random lives a task; each chunk has its own seed, so that one can be run again alone
 
 
