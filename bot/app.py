@@ -42,6 +42,7 @@ from bot.supervision import Supervisor, log_failure
 
 LIGHT_ROUTES = frozenset({Route.ASK, Route.CHAT})
 HEARTBEAT_S = 30.0
+OVERSLEPT_S = 60.0
 SETTLE_S = 60.0
 SWEEP_S = 1800.0  # looks; what it looks for happens once a day
 SWEEP_EVERY = timedelta(days=1)
@@ -108,6 +109,7 @@ class App:
     def supervise(self) -> None:
         """Start recurring background work; in the product only, a rehearsal needs none."""
         self.supervisor.every(HEARTBEAT_S, "heartbeat", self.beat)
+        self.supervisor.every(OVERSLEPT_S, "meetings", self.meetings.sweep)
         self.supervisor.every(SETTLE_S, "erasures", self.privacy.settle)
         self.supervisor.every(SWEEP_S, "retention", self.sweep)
 

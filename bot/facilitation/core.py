@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from bot import phrases
 from bot.clock import Clock
@@ -58,6 +60,7 @@ class Core:
     arm: Callable[[int, Any], None] = lambda key, at: None
     policy: Policy = field(default_factory=Policy)
     _stage: Stage | None = None
+    _sending: WeakValueDictionary[int, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     @property
     def stage(self) -> Stage:
@@ -81,6 +84,10 @@ class Core:
     def models_shown(self, guild_id: int, language: Language) -> str:
         """The same as people are told before anything is sent; the offline engine where there are none."""
         return phrases.t("board.joiner", language).join(self.models_of(guild_id)) or FREE
+
+    def sending(self, meeting_id: int) -> asyncio.Lock:
+        """Held while a meeting's posts go out: two at once would each find the other's attempt unanswered."""
+        return self._sending.setdefault(meeting_id, asyncio.Lock())
 
     def attach(self, stage: Stage) -> None:
         self._stage = stage

@@ -144,7 +144,12 @@ def _same(seen: Seen, post: Outgoing) -> bool:
 
 
 async def deliver(core: Core, room: Room) -> None:
-    """Send what is due, in order, until the outbox is empty or Discord wants a pause."""
+    """Send what is due, in order, until the outbox is empty or Discord wants a pause; one sender a meeting."""
+    async with core.sending(room.id):
+        await _send_all(core, room)
+
+
+async def _send_all(core: Core, room: Room) -> None:
     while True:
         put_before = room.puts
         for row in await core.db.unit(lambda c: outbox.due(c, room.id)):

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from bot.clock import Scheduler
-from bot.errors import BadInput, NoMeeting, StageError
+from bot.errors import BadInput, NoMeeting
 from bot.facilitation import (
     attendance,
     backfill,
@@ -36,6 +36,7 @@ from bot.supervision import log_failure
 
 T = TypeVar("T")
 
+AGAIN = timedelta(seconds=15)
 REMINDERS = 0  # the scheduler's key of what belongs to no open meeting; meetings count from 1
 
 
@@ -53,10 +54,12 @@ class Meetings:
 
     # ------------------------------------------------------------------ rooms
 
-    def _keep(self, room: Room) -> None:
-        self._rooms[room.id] = room
-        if room.meeting.state is not MeetingState.CLOSED:
-            self._by_place[room.place] = room.id
+    def _keep(self, room: Room) -> Room:
+        """The one room of that meeting: this one, or the one that was quicker."""
+        kept = self._rooms.setdefault(room.id, room)
+        if kept.meeting.state is not MeetingState.CLOSED:
+            self._by_place[kept.place] = kept.id
+        return kept
 
     def _at(self, place: Place) -> Room | None:
         """The open meeting of a channel; its minutes thread is no part of it."""
@@ -100,6 +103,13 @@ class Meetings:
         return done
 
     async def _step(self, meeting_id: int) -> datetime | None:
+        try:
+            return await self._look_at(meeting_id)
+        except Exception as error:  # the scheduler must never lose a room
+            log_failure(f"meeting {meeting_id} is looked at again", error)
+            return self._core.clock.now() + AGAIN
+
+    async def _look_at(self, meeting_id: int) -> datetime | None:
         if meeting_id == REMINDERS:
             return await self._remind()
         room = self._rooms.get(meeting_id)
@@ -144,8 +154,9 @@ class Meetings:
         language: Language = settings.language or self._default_language
         if request.language in ("ja", "en"):
             language = "ja" if request.language == "ja" else "en"
-        room = await opening.create(core, request, language, core.policy.timezone(settings, language))
-        self._keep(room)
+        room = self._keep(
+            await opening.create(core, request, language, core.policy.timezone(settings, language))
+        )
         await deliver(core, room)
         if room.meeting.state is MeetingState.CLOSED:
             self._rooms.pop(room.id, None)
@@ -306,25 +317,47 @@ class Meetings:
 
     async def recover(self) -> None:
         """After READY and RESUMED: take up open meetings, read what was missed, let the clock go on."""
-        await self._take_up(await self._core.db.unit(meetings.open_all))
-        await self._take_up_unsettled()
+        await self._take_up_all()
         self._scheduler.arm(REMINDERS, self._core.clock.now())
         rooms = [room for room in self._rooms.values() if room.meeting.state is not MeetingState.CLOSED]
-        now = self._core.clock.now()
         for room in rooms:
-            room.gap, room.gap_tries = True, 0
-            room.gap_at, room.gap_until = now, now + GAP_HOLDS
+            self._missed(room)
         await asyncio.gather(*(self._read_gap(room) for room in rooms))
         for room in list(self._rooms.values()):
             room.rearm()
             if room.gap and room.gap_at is not None:
                 self._scheduler.arm(room.id, room.gap_at)
 
+    async def sweep(self) -> None:
+        """What is due comes from the database: a meeting that some failure let slip is taken up again."""
+        known = set(self._rooms)
+        await self._take_up_all()
+        for room in list(self._rooms.values()):
+            if room.id not in known and room.meeting.state is not MeetingState.CLOSED:
+                self._missed(room)
+                self._scheduler.arm(room.id, self._core.clock.now())
+            room.rearm()
+
+    async def _take_up_all(self) -> None:
+        await self._take_up(await self._core.db.unit(meetings.open_all))
+        await self._take_up_unsettled()
+
+    def _missed(self, room: Room) -> None:
+        """From now on the room waits for what was missed to be read, for a while."""
+        now = self._core.clock.now()
+        room.gap, room.gap_tries = True, 0
+        room.gap_at, room.gap_until = now, now + GAP_HOLDS
+
     async def _take_up(self, found: Iterable[Meeting]) -> None:
         for meeting in found:
-            if meeting.id not in self._rooms:
-                room = Room(self._core, meeting)
+            if meeting.id in self._rooms:
+                continue
+            room = Room(self._core, meeting)
+            try:
                 await room.reload()
+            except Exception as error:  # the others are taken up all the same, and this one by the next sweep
+                log_failure(f"meeting {meeting.id} could not be taken up", error)
+            else:
                 self._keep(room)
 
     async def _take_up_unsettled(self) -> None:
@@ -348,7 +381,7 @@ class Meetings:
             if room.meeting.state is not MeetingState.STARTING:
                 await backfill.read(self._core, room)
                 room.gap = False
-        except StageError as error:
+        except Exception as error:
             log_failure(f"history of meeting {room.id} could not be read", error)
             pause = RETRY[min(room.gap_tries, len(RETRY) - 1)]
             room.gap_at = self._core.clock.now() + timedelta(seconds=pause)

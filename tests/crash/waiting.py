@@ -23,7 +23,7 @@ class Debt:
 
 @dataclass
 class Waits:
-    """What is owed, until it came, was taken back, or something went wrong on the way (the enumerated runs judge that)."""
+    """What is owed, until it came or was taken back. Where something went wrong on the way, other searches judge."""
 
     world: World
     owed: list[Debt] = field(default_factory=list)
