@@ -57,7 +57,7 @@ def for_waiting(
         for m in stuff.unread
         if m.message_id > room.handled_to
         and addresses_assistant(m)
-        and f"ask:{m.message_id}" not in room.keys
+        and not room.keys & {f"ask:{m.message_id}", f"late:{m.message_id}"}
         and not (room.meeting.closing and asks_for_minutes(m))
     ]
     older = waiting[:-AT_ONCE]

@@ -8,7 +8,7 @@ from datetime import datetime
 from bot import phrases
 from bot.assistant import answers
 from bot.errors import BadInput, NotAllowed
-from bot.facilitation.addressing import addresses_assistant
+from bot.facilitation.addressing import addresses_assistant, addresses_facilitator, waits_for_answer
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.readback import read_back
@@ -20,7 +20,7 @@ from bot.meeting.model import LANGUAGES, Meeting, MeetingState, Message, Persona
 from bot.meeting.schedule import READ_BACK_WINDOW
 from bot.meeting.words import Words
 from bot.stage import Outgoing
-from bot.store import meetings, outbox
+from bot.store import meetings, outbox, transcript
 from bot.store.engine import Connection
 
 SUBSTANCE_CANCELS = 3
@@ -73,6 +73,8 @@ async def on_message(
     words = _words(room)
     if any(replies.asks_summary(message.text, w) for w in words):
         await _say(c, room, f"soon:{message.message_id}", "closing.summary_soon", now, change)
+    elif state is MeetingState.WRITING and waits_for_answer(message):
+        await too_late(c, room, message, now, change)
     if state is not MeetingState.WRITING and any(replies.cancels_closing(message.text, w) for w in words):
         await cancel(c, room, now, change, key=f"cancelled:{message.message_id}")
     elif state is MeetingState.READ_BACK and _saw_read_back(room, message):
@@ -110,9 +112,26 @@ def after_message(core: Core, room: Room, message: Message) -> None:
         )
 
 
-async def _say(c: Connection, room: Room, key: str, phrase: str, now: datetime, change: Change) -> None:
-    text = phrases.t(phrase, room.meeting.language)
-    post = Outgoing(text, Persona.FACILITATOR, room.meeting.language, meeting_id=room.id)
+async def too_late(c: Connection, room: Room, message: Message, now: datetime, change: Change) -> None:
+    """Nothing is discussed any more, and whoever waits for an answer is told where to go on."""
+    await _say(c, room, late_key(message), "closing.too_late", now, change, message.message_id)
+
+
+def late_key(message: Message) -> str:
+    return f"late:{message.message_id}"
+
+
+async def _say(
+    c: Connection,
+    room: Room,
+    key: str,
+    phrase: str,
+    now: datetime,
+    change: Change,
+    reply_to: int | None = None,
+) -> None:
+    text, language = phrases.t(phrase, room.meeting.language), room.meeting.language
+    post = Outgoing(text, Persona.FACILITATOR, language, meeting_id=room.id, reply_to=reply_to)
     change.posts |= await put_post(c, room, key, post, now=now, route=Route.CLOSING, source="fixed")
 
 
@@ -153,6 +172,8 @@ def may_close(room: Room, by: Person, now: datetime) -> bool:
 async def end(core: Core, room: Room, by: Person, *, now_flag: bool) -> None:
     """`/meeting end` and the End button. With `now_flag` (chair only) the read-back is skipped."""
     now = core.clock.now()
+    if room.meeting.state is MeetingState.STARTING:
+        raise BadInput("error.not_begun")
     if now_flag and by.id != room.meeting.chair_id and not by.manager:
         raise NotAllowed("error.only_chair", chair=room.meeting.chair_name)
 
@@ -233,6 +254,7 @@ async def step_read_back(core: Core, room: Room) -> None:
 
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
+        change.value = await transcript.after(c, room.id, thought.read_to)
         for answered, answer_text, answer_source in finals:
             change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
         close_at = now + READ_BACK_WINDOW
@@ -256,9 +278,9 @@ async def step_read_back(core: Core, room: Room) -> None:
         )
         return change
 
-    await core.commit(room, work)
+    change = await core.commit(room, work)
     room.substance, room.read_back_id = 0, None
-    room.after_turn(thought.read_to)
+    room.after_turn(thought.read_to, change.value)  # what was asked meanwhile is still to be answered
 
 
 async def step_expire(core: Core, room: Room) -> None:
@@ -297,12 +319,22 @@ async def goodbye(core: Core, room: Room, stuff: Material | None = None) -> Thou
 
 async def step_goodbye(core: Core, room: Room) -> None:
     """The last words in the channel; they announce the minutes, so nobody has to ask for them."""
-    thought = await goodbye(core, room)
+    stuff = await material(core, room)
+    thought, *replied = await asyncio.gather(
+        goodbye(core, room, stuff),
+        *answers.for_waiting(core, room, stuff, core.limits.seconds(GOODBYE_S)),
+    )
     now = core.clock.now()
     text, source = thought.final(core)
+    finals = [(t, *t.final(core)) for t in replied]
+    unheard = [m for m in stuff.unread if m.message_id > room.handled_to and addresses_facilitator(m)]
 
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
+        for answered, answer_text, answer_source in finals:
+            change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
+        for message in unheard:
+            await too_late(c, room, message, now, change)
         post = Outgoing(
             text or phrases.t("closing.goodbye", room.meeting.language),
             Persona.FACILITATOR,

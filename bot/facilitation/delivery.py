@@ -7,13 +7,15 @@ where an attempt was made before, a look into the channel's history first; recor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bot import phrases
 from bot.facilitation.core import Change, Core
 from bot.facilitation.room import KEY_KICKOFF, KEY_MINUTES, Room
+from bot.meeting.display import display
 from bot.meeting.model import ChannelKind, MeetingState, Persona, Route
 from bot.meeting.schedule import READ_BACK_WINDOW
 from bot.meeting.text import squeeze
@@ -204,23 +206,31 @@ async def _place(core: Core, room: Room, row: Post) -> Place:
     # A thread or post is the minutes' place itself, and the chats of voice channels have no threads.
     if room.board_message_id is None or meeting.channel_kind is not ChannelKind.TEXT:
         return room.place
-    kickoff = meeting.kickoff_message_id or room.board_message_id
-    try:
-        place = await core.stage.open_thread(
-            room.place, kickoff, str(row.payload.get("thread_name", meeting.title))
-        )
-    except Refused as refused:
-        if refused.reason == "gone":
-            raise
-        return (
-            room.place
-        )  # no right to open threads, or none exist here: the minutes go to the channel itself
+    name = str(row.payload.get("thread_name", meeting.title))
+    place = await _thread(core, room, (meeting.kickoff_message_id, room.board_message_id), name)
+    if place is None:
+        return room.place
 
     async def work(c: Connection) -> Change:
         return Change(meeting=await meetings.update(c, room.id, thread_id=place.channel_id))
 
     await core.commit(room, work)
     return place
+
+
+async def _thread(core: Core, room: Room, starters: Iterable[int | None], name: str) -> Place | None:
+    """The thread at the first of these messages that still stands there.
+
+    None where there can be none (no right to open one, all of them deleted): then the minutes go to the channel
+    itself, and where that is gone too, the post itself is refused.
+    """
+    for message_id in dict.fromkeys(m for m in starters if m is not None):
+        try:
+            return await core.stage.open_thread(room.place, message_id, name)
+        except Refused as refused:
+            if refused.reason != "gone":
+                return None
+    return None
 
 
 async def _already_there(core: Core, room: Room, place: Place, row: Post, post: Outgoing) -> int | None:
@@ -297,6 +307,21 @@ async def _record(core: Core, room: Room, row: Post, message_id: int, place: Pla
         room.assist.append(row.key)
 
 
+async def _never_began(c: Connection, room: Room, row: Post, now: datetime) -> Change:
+    """The kickoff was refused. Known in one transaction: a crash after it must not leave the channel taken."""
+    meeting = room.meeting
+    change = Change(
+        meeting=await meetings.move(c, room.id, {MeetingState.STARTING}, MeetingState.CLOSED, closed_at=now)
+    )
+    if await outbox.attempts(c, row.id) > 1:  # whoever started it was told that it begins
+        text = phrases.t("post.never_began", meeting.language, title=display(meeting.title))
+        post = Outgoing(text, Persona.SYSTEM, meeting.language, meeting_id=room.id)
+        change.posts = await put_post(
+            c, room, "never_began", post, now=now, route=None, kind="dm", facts={"target": meeting.chair_id}
+        )
+    return change
+
+
 async def _refused(core: Core, room: Room, row: Post, refused: Refused) -> None:
     """Sending the same again will not help: the row is set aside; what it holds stays readable in the store."""
     log_failure(f"post {row.key} of meeting {room.id} was refused ({refused.reason})", refused)
@@ -304,14 +329,7 @@ async def _refused(core: Core, room: Room, row: Post, refused: Refused) -> None:
 
     async def work(c: Connection) -> Change:
         await outbox.fail(c, row.id, refused.reason, now)
-        if row.key != KEY_KICKOFF:
-            return Change()
-        # The meeting never came to be. Known in one transaction: a crash after it must not leave the channel taken.
-        return Change(
-            meeting=await meetings.move(
-                c, room.id, {MeetingState.STARTING}, MeetingState.CLOSED, closed_at=now
-            )
-        )
+        return await _never_began(c, room, row, now) if row.key == KEY_KICKOFF else Change()
 
     await core.commit(room, work)
     # One post that Discord takes as malformed stops nothing; a channel that takes none ends the meeting.

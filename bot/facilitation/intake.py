@@ -60,10 +60,13 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
     wish = closing.wish_in(room, message)
 
     async def work(c: Connection) -> Change:
-        if frozen(room):
-            return Change()
         if await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
             return Change(value=UNHEARD)
+        if frozen(room):
+            change = Change()
+            if addressed(seen) is not None and room.meeting.state is MeetingState.WRITING:
+                await closing.too_late(c, room, message, now, change)
+            return change
         new = recording.from_message(room.meeting, message, room.view, room.names)
         if not new and marks.correction(message.text) is not None:
             before = await transcript.recent(c, room.id, 30)

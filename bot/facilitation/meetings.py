@@ -112,6 +112,8 @@ class Meetings:
     async def _look_at(self, meeting_id: int) -> datetime | None:
         if meeting_id == REMINDERS:
             return await self._remind()
+        if meeting_id not in self._rooms:
+            await self._take_up_unsettled()  # an erratum, say, that Discord did not take at once
         room = self._rooms.get(meeting_id)
         if room is None:
             return None
@@ -240,12 +242,7 @@ class Meetings:
     async def correct(self, meeting_id: int, by: Person, text: str, interaction_id: int) -> list[Entry]:
         room = self._rooms.get(meeting_id)
         if room is None or room.meeting.state is MeetingState.CLOSED:
-            try:
-                return await corrections.amend(self._core, meeting_id, by, text, interaction_id)
-            finally:
-                await self._take_up_unsettled()  # where Discord wants a pause, the erratum goes out later
-                if (later := self._rooms.get(meeting_id)) is not None:
-                    later.rearm()
+            return await corrections.amend(self._core, meeting_id, by, text, interaction_id)
         return await corrections.correct(self._core, room, by, text, interaction_id)
 
     async def revise(self, place: Place, number: int, text: str, by: Person, interaction_id: int) -> Entry:

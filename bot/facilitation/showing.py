@@ -9,6 +9,7 @@ from bot.facilitation.board import board
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import KEY_MINUTES, Room
+from bot.meeting.lifecycle import TALKING
 from bot.meeting.model import Meeting, MeetingState
 from bot.panel import bill
 from bot.stage import Busy, Outgoing, Refused
@@ -33,7 +34,7 @@ async def step_board(core: Core, room: Room) -> None:
         room.board_last = shown
         core.watch("board", meeting_id=room.id, message_id=room.board_message_id)
     except Refused as refused:
-        if refused.reason == "too_old":
+        if refused.reason == "too_old" or (refused.reason == "gone" and room.meeting.state in TALKING):
             await new_board(core, room, shown, now)
         elif refused.reason in ("gone", "forbidden") and room.meeting.state is MeetingState.OPEN:
             log_failure(f"board of meeting {room.id} cannot be edited ({refused.reason})", refused)
@@ -71,7 +72,7 @@ async def board_now(core: Core, room: Room, now: datetime, meeting: Meeting | No
 
 
 async def new_board(core: Core, room: Room, shown: Outgoing, now: datetime) -> None:
-    """Edits of messages older than an hour are limited (30046): the board goes on in a new message."""
+    """Edits of messages older than an hour are limited (30046), or somebody deleted it: it goes on in a new one."""
     number = sum(key.startswith("board:") for key in room.keys) + 1
 
     async def work(c: Connection) -> Change:

@@ -57,8 +57,7 @@ async def step_finish(core: Core, room: Room) -> None:
     row = await core.db.unit(lambda c: outbox.get(c, room.id, KEY_MINUTES))
     undelivered = row is not None and row.state == "failed"
     room.progress = None
-    if room.unreachable is None:
-        await _last_board(core, room, now)
+    await _last_board(core, room, now)  # a thread may be closed to us where the channel is not
 
     async def work(c: Connection) -> Change:
         change = Change(

@@ -169,11 +169,15 @@ async def begin_attempt(c: AsyncConnection, post_id: int, owner: str, now: datet
 
     Commit before the request. Above zero means: it may be there already, look into the history first.
     """
-    table = schema.attempts
-    query = sa.select(sa.func.count()).where(table.c.post_id == post_id)
-    before = int((await c.execute(query)).scalar_one())
-    await c.execute(sa.insert(table).values(post_id=post_id, owner=owner, at=now))
+    before = await attempts(c, post_id)
+    await c.execute(sa.insert(schema.attempts).values(post_id=post_id, owner=owner, at=now))
     return before
+
+
+async def attempts(c: AsyncConnection, post_id: int) -> int:
+    """How many requests were, or were about to be, made for a post."""
+    query = sa.select(sa.func.count()).where(schema.attempts.c.post_id == post_id)
+    return int((await c.execute(query)).scalar_one())
 
 
 async def sent(c: AsyncConnection, post_id: int, message_id: int | None, now: datetime) -> bool:

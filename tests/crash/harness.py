@@ -494,9 +494,11 @@ def problems(out: Outcome, calm: Outcome | None, *, reachable: bool = True) -> l
 def _state(out: Outcome) -> list[str]:
     if out.meeting is None:
         return ["there is no meeting"]
-    if all(r.state == "failed" for r in out.rows) and out.meeting.state is MeetingState.CLOSED:
-        # It never came to be, and was known not to: nothing is owed to a meeting that nobody saw begin.
-        return [f"without a kickoff: {r.key}" for r in out.rows if r.key != "kickoff"]
+    if out.rows[0].state == "failed" and out.meeting.state is MeetingState.CLOSED:
+        # It never came to be, and was known not to: nothing more is owed than word to whoever started it.
+        return [
+            f"without a kickoff: {r.key}" for r in out.rows[1:] if (r.key, r.state) != ("never_began", "sent")
+        ]
     found = []
     if out.meeting.state is not MeetingState.CLOSED:
         found.append(f"the meeting is {out.meeting.state.value}")
