@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.meeting.model import Meeting
+from bot.meeting.schedule import notices
 from bot.stage import Place
 from bot.store import overview
 from tests.crash.harness import EPOCH
@@ -19,6 +20,7 @@ from tests.crash.table import Table
 FLOODED = Place(GUILD, 901)
 MINUTES = 12
 NOTICES_ON_TIME_S = 5.0
+MOST_MIB = 64.0  # more than before, however many messages came
 
 
 def _rss_mib() -> float:
@@ -52,14 +54,16 @@ async def _ordinary(t: Table, place: Place) -> Meeting:
 
 
 async def _late(t: Table, meeting: Meeting) -> list[str]:
-    """Notices of one meeting that came later than they should."""
+    """Notices of one meeting that never came, or came later than they should."""
 
     async def work(c: Any) -> list[Any]:
         return [p for p in await overview.posts(c, meeting.id) if p.key.startswith("notice:")]
 
-    found = []
-    for row in await t.app.db.unit(work):
-        minutes = int(row.key.rsplit(":", 1)[1])
+    rows = await t.app.db.unit(work)
+    left = {int(row.key.rsplit(":", 1)[1]): row for row in rows}
+    owed = {n.minutes for n in notices(meeting, meeting.started_at) if n.at <= meeting.planned_end}
+    found = [f"meeting {meeting.id}: no notice of {minutes} minutes" for minutes in owed - left.keys()]
+    for minutes, row in left.items():
         due = (meeting.planned_end - EPOCH).total_seconds() - minutes * 60
         shown = next(m for m in t.world.channels[meeting.channel_id] if m.message_id == row.message_id)
         late = (shown.at - EPOCH).total_seconds() - due
@@ -80,10 +84,15 @@ def flood(messages: int, others: int, show: Callable[[str], None] = print) -> in
             await asyncio.sleep(30)
             before = _rss_mib()
             busy = await _flood(t, messages)
+            after = _rss_mib()
             show(
                 f"{messages} messages in 60 s: {busy:.1f} s of work, {messages / busy:.0f} messages/s, "
-                f"resident {before:.0f} MiB before, {_rss_mib():.0f} MiB after"
+                f"resident {before:.0f} MiB before, {after:.0f} MiB after"
             )
+            if busy > 60:
+                wrong.append("more than a minute of work: on a real clock the others' notices are late")
+            if after - before > MOST_MIB:
+                wrong.append(f"{after - before:.0f} MiB more than before the flood")
             meetings = await began
             await t.until(lambda: t.app.meetings.count == 0, 7200)
             for meeting in (flooded, *meetings):

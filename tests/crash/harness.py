@@ -32,11 +32,13 @@ T = TypeVar("T")
 
 EPOCH = datetime(2026, 9, 1, 9, 0, tzinfo=UTC)
 LONGEST_WAIT_S = 25.0
+NOTICE_LATE_S = 5.0  # so long a notice may be on its way
 PATIENCE_S = 3 * 3600.0  # after the last act; a meeting that is not closed by then never will be
 
 # What may happen at a point. Commits know the two crashes only.
 COMMIT_FAULTS = ("crash before", "crash after")
-STAGE_FAULTS = ("crash before", "crash after", "lost", "500", "expired", "busy")
+STAGE_FAULTS = ("crash before", "crash after", "lost", "500", "expired", "busy", "hang")
+HANG_S = 7.0  # the product's own limit of one request
 MODEL_FAULTS = ("crash before", "crash after", "500", "hang")
 PERMANENT = ("gone", "forbidden")
 
@@ -101,6 +103,9 @@ class Injector:
             self.die()
         if how in ("500", "busy"):
             raise failing(how)
+        if how == "hang" and kind == "stage":
+            await asyncio.sleep(HANG_S)
+            raise Uncertain("timeout")
         if how in PERMANENT:
             assert self.world is not None
             (self.world.gone if how == "gone" else self.world.forbidden).add(CHANNEL)
@@ -195,6 +200,7 @@ class Outcome:
     said: dict[str, float] = field(default_factory=dict)  # when
     errors: list[str] = field(default_factory=list)
     crashed: bool = False
+    down_s: float = 0.0  # before each of `ups`
     unseen_change: bool = False  # an edit or a deletion came before its message was heard of
     ended_at: float = 0.0
 
@@ -242,7 +248,7 @@ class Run:
         self.tap = Injector(self.plan)
         self.world = World(lambda: self.now() - timedelta(seconds=self.clock_ahead_s))
         self.tap.world = self.world
-        self.out = Outcome(self.world, self.tap.points)
+        self.out = Outcome(self.world, self.tap.points, down_s=self.down_s)
         self.app: App | None = None
         self._owed: list[Act] = []  # commands and reactions whose answer never came: people try again
         self._next = 0
@@ -483,6 +489,7 @@ def problems(out: Outcome, calm: Outcome | None, *, reachable: bool = True) -> l
     found += _posts(out, reachable)
     if reachable:
         found += _owed(out)
+        found += _notices(out, calm) if calm is not None else []
         found += _waits(out)
         found += _window(out)
     if calm is not None and reachable:
@@ -578,6 +585,33 @@ def _owed(out: Outcome) -> list[str]:
     if silent:
         found.append(f"{len(silent)} marks were not acknowledged")
     return found
+
+
+def _notices(out: Outcome, calm: Outcome) -> list[str]:
+    """Every notice of the undisturbed run, but for those that something overtook while the process was away:
+    a later notice, or the end."""
+
+    def due(of: Outcome) -> dict[tuple[float, int], float]:
+        """When by how long the meeting was to last, and how many minutes were left."""
+        assert of.meeting is not None
+        began = of.meeting.started_at.timestamp()
+        keys = [r.key.split(":") for r in of.rows if r.key.startswith("notice:") and r.state == "sent"]
+        shift = began - EPOCH.timestamp()
+        return {
+            (round(int(end) - began), int(left)): int(end) - began - 60 * int(left) + shift
+            for _, end, left in keys
+        }
+
+    wanted = due(calm)
+    ends = [*wanted.values(), out.said.get("end", 0.0)]
+    overtaken = {
+        key
+        for key, at in wanted.items()
+        for up in out.ups
+        if up - out.down_s - NOTICE_LATE_S <= at <= up and any(at < later <= up for later in ends)
+    }
+    missing = wanted.keys() - due(out).keys() - overtaken
+    return [f"missing: the notice of {left} minutes of {total / 60:g}" for total, left in sorted(missing)]
 
 
 def _waits(out: Outcome) -> list[str]:

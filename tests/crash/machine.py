@@ -43,6 +43,7 @@ TALK = (
     "まとめてもらえますか",
     "論点を整理したいです",
 )
+RECORDED = ("決定：", "Decision:", "提案：", "Question:", "TODO:", "制約：", "Note:")
 MARKS = (
     "決定：公開日は{n}日にする",
     "Decision: we order {n} desks",
@@ -86,6 +87,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.wrong: list[str] = []
         self.states: dict[int, MeetingState] = {}
         self.waits, self.disturbed = Waits(self.world), 0
+        self.marked: set[int] = set()  # messages whose mark the bot has certainly heard of
         self.run(self._watch())
 
     # -- the machinery
@@ -131,13 +133,15 @@ class Lifecycle(RuleBasedStateMachine):
         """Everything so far that may rightly keep an answer back; a provider that is down may not."""
         return self.disturbed + sum(point < len(self.tap.points) for point in self.tap.plan)
 
+    def _held(self, channel: int) -> bool:
+        """Whether people can talk to the bot there, in a meeting that is not closing for good."""
+        rooms = [r for r in self.service.rooms_of(GUILD) if r.place == Place(GUILD, channel)]
+        reachable = channel not in self.world.gone | self.world.forbidden
+        return reachable and any(r.meeting.state in lifecycle.TALKING for r in rooms)
+
     def _asked(self, what: str, channel: int, message_id: int | None = None) -> None:
         """From now on the room is owed an answer, where a meeting is held in it."""
-        place, reachable = Place(GUILD, channel), channel not in self.world.gone | self.world.forbidden
-        held = any(
-            r.place == place and r.meeting.state in lifecycle.TALKING for r in self.service.rooms_of(GUILD)
-        )
-        if held and reachable:
+        if self._held(channel):
             self.waits.asked(Debt(what, self.loop.time(), channel, self.troubles, message_id))
 
     async def _die(self, down_s: float) -> None:
@@ -239,7 +243,11 @@ class Lifecycle(RuleBasedStateMachine):
         seen = self.world.seen(self.world.find(channel, message_id))
         if text.startswith(ASKS):
             self._asked(text, channel, message_id)
-        await self._do(self.service.receive(Place(GUILD, channel), seen), seconds)
+        held, troubles = self._held(channel), self.troubles
+        await self._do(self.service.receive(Place(GUILD, channel), seen))
+        if held and troubles == self.troubles and text.startswith(RECORDED):
+            self.marked.add(message_id)
+        await self._pass(seconds)
 
     def _theirs(self, channel: int) -> list[int]:
         return [m.message_id for m in self.world.channels.get(channel, []) if not m.mine]
@@ -304,13 +312,16 @@ class Lifecycle(RuleBasedStateMachine):
     def gap(self, channel: int, said: list[str], delete: bool) -> None:
         """The gateway was away for a while; the process was not."""
         self.disturbed += 1
-        for text in said:
-            self.world.person_says(channel, PEOPLE["Maya"], "Maya", text)
+        new = {text: self.world.person_says(channel, PEOPLE["Maya"], "Maya", text) for text in said}
         ids = self._theirs(channel)
         if delete and ids:
             self.world.person_deletes(channel, ids[0])
         self.run(self._pass(20.0))
+        held, troubles = self._held(channel), self.troubles
         self.run(self._do(self.service.recover()))
+        if held and troubles == self.troubles:
+            gone = {ids[-1]} if delete and ids else set[int]()
+            self.marked |= {number for text, number in new.items() if text.startswith(RECORDED)} - gone
 
     @rule(channel=st.sampled_from(CHANNELS), seconds=st.sampled_from((1.0, 60.0, 700.0)))
     def permission_is_lost(self, channel: int, seconds: float) -> None:
@@ -331,10 +342,11 @@ class Lifecycle(RuleBasedStateMachine):
         self.disturbed += 1
         self.run(self._pass(1.0))
 
-    @precondition(lambda self: bool(self.world.threads))
-    @rule()
-    def thread_is_deleted(self) -> None:
-        self.world.gone.add(sorted(self.world.threads.values())[-1])
+    @rule(channel=st.sampled_from(CHANNELS))
+    def thread_is_deleted(self, channel: int) -> None:
+        """Also one that the minutes have yet to open: it will have the kickoff's id."""
+        boards = [m.message_id for m in self.world.channels.get(channel, []) if m.post and m.post.pin]
+        self.world.gone |= set(boards[-1:])
         self.disturbed += 1
         self.run(self._pass(1.0))
 
@@ -396,8 +408,9 @@ class Lifecycle(RuleBasedStateMachine):
             raise AssertionError(line)
 
     async def _read(self, c: Any) -> list[str]:
-        found: list[str] = []
         ids = (await c.execute(sa.select(schema.meetings.c.id))).scalars().all()
+        heard = {e.message_id for i in ids for e in await ledger.everything(c, i)}
+        found = [f"the mark of message {number} is in no ledger" for number in self.marked - heard]
         for meeting_id in ids:
             meeting = await meetings.get(c, meeting_id)
             assert meeting is not None

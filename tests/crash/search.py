@@ -56,8 +56,8 @@ def faults_of(point: Point) -> tuple[str, ...]:
     return STAGE_FAULTS
 
 
-def _absences(how: str) -> tuple[float, ...]:
-    return (SHORT_S, LONG_S) if how.startswith("crash") else (SHORT_S,)
+def _absences(*faults: str) -> tuple[float, ...]:
+    return (SHORT_S, LONG_S) if any(how.startswith("crash") for how in faults) else (SHORT_S,)
 
 
 def singles(points: Iterable[Point], language: str = "ja", model: str = "scripted") -> Iterator[Case]:
@@ -75,14 +75,16 @@ def pairs(points: Iterable[Point], language: str = "ja", model: str = "scripted"
     """After every first fault another one at the next point or the one after it.
 
     What the second point is depends on the first fault, so it gets the faults that every kind of point knows,
-    and one that only calls know ("lost": for a commit the same as a crash after it).
+    and one that only calls know ("lost": for a commit the same as a crash after it). Where either kills the
+    process, once with a short and once with a long absence.
     """
     seconds = itertools.cycle(("crash before", "crash after", "lost"))
     for number, point in enumerate(points):
         for how in (*faults_of(point), *(PERMANENT if point.kind == "stage" else ())):
-            for down_s in _absences(how):
-                for distance in (1, 2):
-                    yield Case(((number, how), (number + distance, next(seconds))), down_s, language, model)
+            for distance in (1, 2):
+                second = next(seconds)
+                for down_s in _absences(how, second):
+                    yield Case(((number, how), (number + distance, second)), down_s, language, model)
 
 
 @dataclass

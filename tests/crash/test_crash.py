@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from bot.facilitation import timekeeper
 from tests.crash.harness import MEETING, Outcome, Run, minutes_messages, problems
 from tests.crash.instant import run_instant
 from tests.crash.search import LONG_S, SHORT_S, Case, Judge, pairs, singles
@@ -96,3 +98,17 @@ def test_the_harness_is_sharp(judge: Judge) -> None:
         bool(_without(judge, {n: "lost"}, SHORT_S, fresh_nonces=True, blind=True)[1]) for n in posts[::2]
     ]
     assert all(found), found
+
+
+def test_the_harness_misses_a_notice_that_never_came(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    put = timekeeper.put_post
+
+    async def nothing_said_of_time(c: Any, room: Any, key: str, *rest: Any, **facts: Any) -> bool:
+        return False if key.startswith("notice:") else await put(c, room, key, *rest, **facts)
+
+    monkeypatch.setattr(timekeeper, "put_post", nothing_said_of_time)
+    _, wrong = _without(judge, {}, SHORT_S)
+    assert [line.split(" minutes")[0] for line in wrong] == [
+        "missing: the notice of 30",
+        "missing: the notice of 10",
+    ]

@@ -199,6 +199,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "outbox.unsettled": lambda c, m: outbox.unsettled(c),
     "outbox.get": lambda c, m: outbox.get(c, m, "k"),
     "outbox.begin_attempt": lambda c, m: outbox.begin_attempt(c, 1, "me", NOW),
+    "outbox.attempts": lambda c, m: outbox.attempts(c, 1),
     "outbox.sent": lambda c, m: outbox.sent(c, 1, 55, NOW),
     "outbox.fail": lambda c, m: outbox.fail(c, 1, "gone", NOW),
     "outbox.sent_ids": lambda c, m: outbox.sent_ids(c, m),
