@@ -87,7 +87,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.wrong: list[str] = []
         self.states: dict[int, MeetingState] = {}
         self.waits, self.disturbed = Waits(self.world), 0
-        self.marked: set[int] = set()  # messages whose mark the bot has certainly heard of
+        self.marked: dict[int, str] = {}  # messages whose mark the bot has certainly heard of
         self.run(self._watch())
 
     # -- the machinery
@@ -246,7 +246,7 @@ class Lifecycle(RuleBasedStateMachine):
         held, troubles = self._held(channel), self.troubles
         await self._do(self.service.receive(Place(GUILD, channel), seen))
         if held and troubles == self.troubles and text.startswith(RECORDED):
-            self.marked.add(message_id)
+            self.marked[message_id] = text
         await self._pass(seconds)
 
     def _theirs(self, channel: int) -> list[int]:
@@ -320,8 +320,9 @@ class Lifecycle(RuleBasedStateMachine):
         held, troubles = self._held(channel), self.troubles
         self.run(self._do(self.service.recover()))
         if held and troubles == self.troubles:
-            gone = {ids[-1]} if delete and ids else set[int]()
-            self.marked |= {number for text, number in new.items() if text.startswith(RECORDED)} - gone
+            gone = ids[-1] if delete and ids else None
+            heard = {number: text for text, number in new.items() if number != gone}
+            self.marked |= {number: text for number, text in heard.items() if text.startswith(RECORDED)}
 
     @rule(channel=st.sampled_from(CHANNELS), seconds=st.sampled_from((1.0, 60.0, 700.0)))
     def permission_is_lost(self, channel: int, seconds: float) -> None:
@@ -409,8 +410,13 @@ class Lifecycle(RuleBasedStateMachine):
 
     async def _read(self, c: Any) -> list[str]:
         ids = (await c.execute(sa.select(schema.meetings.c.id))).scalars().all()
-        heard = {e.message_id for i in ids for e in await ledger.everything(c, i)}
-        found = [f"the mark of message {number} is in no ledger" for number in self.marked - heard]
+        entries = [e for i in ids for e in await ledger.everything(c, i)]
+        heard, texts = {e.message_id for e in entries}, [e.text for e in entries if e.text]
+        found = [
+            f"the mark of message {number} is in no ledger"
+            for number, text in self.marked.items()  # what is said twice in the same words is recorded once
+            if number not in heard and not any(known in text for known in texts)
+        ]
         for meeting_id in ids:
             meeting = await meetings.get(c, meeting_id)
             assert meeting is not None

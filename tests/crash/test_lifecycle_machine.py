@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.crash.machine import Lifecycle
 
@@ -13,6 +13,7 @@ Lifecycle.TestCase.settings = settings(
     deadline=None,
     database=None,
     print_blob=True,
+    phases=(Phase.generate,),  # shrinking takes longer than all other tests; the seed is printed
     suppress_health_check=list(HealthCheck),
 )
 
