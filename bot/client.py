@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import discord
 from discord import app_commands
 from discord.ext import commands
@@ -19,6 +18,7 @@ from bot.meeting.display import display
 from bot.meeting.model import Language
 from bot.phrases import t
 from bot.supervision import log_failure
+from cogs._render import answer
 from cogs._translator import PhraseTranslator, language_of
 
 if TYPE_CHECKING:
@@ -117,11 +117,8 @@ async def reply_to_error(interaction: discord.Interaction[Any], error: BaseExcep
         log_failure(f"interaction {interaction.id}", error)
         text = t("error.unexpected", language_of(interaction.locale))
     try:
-        if interaction.response.is_done() or interaction.extras.get("acknowledged"):
-            await interaction.followup.send(text[:2000], ephemeral=True)
-        else:
-            await interaction.response.send_message(text[:2000], ephemeral=True)
-    except (discord.DiscordException, aiohttp.ClientError, OSError) as failed:
+        await answer(interaction, text)
+    except discord.DiscordException as failed:
         log.warning("interaction %d got no error reply: %s", interaction.id, type(failed).__name__)
 
 

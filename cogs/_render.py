@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +26,8 @@ from cogs._translator import language_of
 log = logging.getLogger(__name__)
 
 LIMIT = 2000  # characters of a Discord message
+ACKNOWLEDGE_TIMEOUT = 3.0  # seconds; a later first answer Discord refuses, and the command waits behind it
+ANSWER_TIMEOUT = 20.0  # seconds; nothing waits behind an answer, and files take their time
 NO_PINGS = discord.AllowedMentions.none()
 _LOST = (10062, 40060, 10015)  # unknown interaction, already acknowledged, unknown (follow-up) webhook
 UNANSWERABLE = (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError)
@@ -164,19 +169,31 @@ def files_of(post: Outgoing) -> list[discord.File]:
 # --- answering a command -------------------------------------------------------------------------------
 
 
+@asynccontextmanager
+async def _answering(interaction: discord.Interaction[Any], what: str, timeout: float) -> AsyncIterator[None]:
+    """One request that answers an interaction: at most `timeout` seconds, and only logged where it is lost.
+
+    discord.py's client for interactions knows no `max_ratelimit_timeout`: it waits out whatever a 429 says, and
+    repeats a 500 for 25 s.
+    """
+    try:
+        async with asyncio.timeout(timeout):
+            yield
+    except UNANSWERABLE as error:  # OSError holds TimeoutError too
+        if not is_lost(error):
+            raise
+        log.warning("%s interaction %d not delivered: %s", what, interaction.id, type(error).__name__)
+        interaction.extras["acknowledged"] = True  # perhaps: only a follow-up can still reach the person
+
+
 async def defer(interaction: discord.Interaction[Any]) -> None:
     """Acknowledge within Discord's 3 s. A lost acknowledgement means "perhaps": the command goes on.
 
     10062 and 40060 can mean that the first attempt got through and services do the same
     interaction id only once, so going on is safe where stopping would lose a wish.
     """
-    try:
+    async with _answering(interaction, "acknowledgement of", ACKNOWLEDGE_TIMEOUT):
         await interaction.response.defer(ephemeral=True, thinking=True)
-    except UNANSWERABLE as error:
-        if not is_lost(error):
-            raise
-        log.warning("acknowledgement of interaction %d uncertain: %s", interaction.id, type(error).__name__)
-        interaction.extras["acknowledged"] = True
 
 
 def is_lost(error: BaseException) -> bool:
@@ -199,15 +216,27 @@ async def answer(
     kwargs |= {"embeds": embeds} if embeds else {}
     kwargs |= {"files": files} if files else {}
     kwargs |= {"view": view} if view is not None else {}
-    try:
+    async with _answering(interaction, "answer to", ANSWER_TIMEOUT):
         if interaction.response.is_done() or interaction.extras.get("acknowledged"):
             await interaction.followup.send(cut(text), **kwargs)
         else:
             await interaction.response.send_message(cut(text), **kwargs)
-    except UNANSWERABLE as error:
-        if not is_lost(error):
-            raise
-        log.warning("answer to interaction %d not delivered: %s", interaction.id, type(error).__name__)
+
+
+async def replace_answer(
+    interaction: discord.Interaction[Any], text: str, view: discord.ui.View | None
+) -> None:
+    """Put other words and buttons in the place of the answer whose button was pressed."""
+    async with _answering(interaction, "answer to", ANSWER_TIMEOUT):
+        await interaction.response.edit_message(content=cut(text), view=view, allowed_mentions=NO_PINGS)
+
+
+async def show_form(interaction: discord.Interaction[Any], form: discord.ui.Modal) -> None:
+    """Show a form. One whose delivery is uncertain may stand before the person: sent in, it works all the same."""
+    async with _answering(interaction, "form for", ANSWER_TIMEOUT):
+        await interaction.response.send_modal(form)
+    if not interaction.response.is_done():
+        interaction.client._connection.store_view(form)  # send_modal does so only where all went well
 
 
 async def answer_phrase(interaction: discord.Interaction[Any], key: str, /, **values: object) -> None:

@@ -18,7 +18,7 @@ from bot.meeting.display import brief
 from bot.meeting.model import Language
 from bot.phrases import t
 from bot.stage import Button, Outgoing
-from cogs._render import answer, answer_phrase, clock_time, defer, person, place, reader
+from cogs._render import answer, answer_phrase, clock_time, defer, person, place, reader, show_form
 
 if TYPE_CHECKING:
     from bot.client import KetsugiBot
@@ -132,7 +132,7 @@ async def _end(interaction: discord.Interaction[KetsugiBot], meeting_id: int) ->
 
 
 async def _correct(interaction: discord.Interaction[KetsugiBot], meeting_id: int) -> None:
-    await interaction.response.send_modal(CorrectForm(meeting_id, reader(interaction)))
+    await show_form(interaction, CorrectForm(meeting_id, reader(interaction)))
 
 
 async def _close_now(interaction: discord.Interaction[KetsugiBot], meeting_id: int) -> None:

@@ -14,7 +14,7 @@ from bot.meeting.display import display, one_line, shorten
 from bot.meeting.model import Language
 from bot.phrases import t
 from cogs._commands import add_command
-from cogs._render import answer, answer_phrase, answer_post, defer, person, place, reader
+from cogs._render import answer, answer_phrase, answer_post, defer, person, place, reader, show_form
 from cogs._views import Form, field
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Archive(commands.Cog):
         meeting: int | None = None,
     ) -> None:
         if text is None:
-            await interaction.response.send_modal(AmendForm(meeting, reader(interaction)))
+            await show_form(interaction, AmendForm(meeting, reader(interaction)))
             return
         await defer(interaction)
         await _amend(interaction, text, meeting)

@@ -16,7 +16,7 @@ from bot.meeting.display import brief, display, fit, one_line
 from bot.meeting.model import LANGUAGES, ChannelKind, Language
 from bot.phrases import t
 from cogs._commands import add_command
-from cogs._render import answer, channel_kind, clock_time, defer, lines, person, place, reader
+from cogs._render import answer, channel_kind, clock_time, defer, lines, person, place, reader, show_form
 from cogs._views import Form, field
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class MeetingStart(commands.Cog):
         _check_permissions(interaction)
         given = Given(agenda, constraints, minutes, language, carry)
         if title is None:
-            await interaction.response.send_modal(StartForm(reader(interaction), given))
+            await show_form(interaction, StartForm(reader(interaction), given))
             return
         await defer(interaction)
         await _start(interaction, title, given)

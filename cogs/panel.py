@@ -17,7 +17,7 @@ from bot.panel import presets, roles
 from bot.panel.roles import TURNS_FEWEST, TURNS_MOST, TURNS_USUAL, Plan, Role
 from bot.phrases import t
 from cogs._commands import add_command
-from cogs._render import answer, answer_phrase, channel_kind, defer, lines, person, place, reader
+from cogs._render import answer, answer_phrase, channel_kind, defer, lines, person, place, reader, show_form
 from cogs._views import Form, field
 from cogs.meeting_start import NEEDED, TITLE_LENGTH, parent_of
 
@@ -95,7 +95,7 @@ class PanelCog(commands.Cog):
             if known is None and preset is not None:
                 spoken = _language(language) or reader(interaction)
                 known = presets.as_text(presets.preset(preset, spoken), spoken)
-            await interaction.response.send_modal(PanelForm(reader(interaction), given, known))
+            await show_form(interaction, PanelForm(reader(interaction), given, known))
             return
         await defer(interaction)
         await _start(interaction, topic, given)

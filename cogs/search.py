@@ -14,7 +14,7 @@ from bot.meeting.model import Language, Meeting, MeetingState
 from bot.phrases import t
 from bot.stage import Button
 from cogs._commands import add_command
-from cogs._render import NO_PINGS, answer, cut, defer, place, reader
+from cogs._render import answer, defer, place, reader, replace_answer
 from cogs._rights import readable_channels
 from cogs._views import ACTIONS, MeetingButton
 
@@ -117,10 +117,7 @@ async def _turn(interaction: discord.Interaction[Any], number: int) -> None:
     guild = place(interaction).guild_id
     page = await interaction.client.app.records.page(guild, readable_channels(interaction), number)
     language = reader(interaction)
-    view = _turner(page, language)
-    await interaction.response.edit_message(
-        content=cut(_page(page, language)), view=view, allowed_mentions=NO_PINGS
-    )
+    await replace_answer(interaction, _page(page, language), _turner(page, language))
 
 
 async def setup(bot: KetsugiBot) -> None:

@@ -54,6 +54,11 @@ async def test_the_bot_pings_nobody_and_asks_for_no_more_than_it_needs(world: Wo
     }
 
 
+def test_a_rate_limit_is_waited_out_for_half_a_minute_at_most() -> None:
+    """discord.py alone waits as long as a 429 says; 30 s is the least it can be told."""
+    assert build_bot(RecordingApp()).http.max_ratelimit_timeout == 30.0  # type: ignore[arg-type]
+
+
 def test_the_application_is_the_only_attribute_added() -> None:
     plain = commands.Bot((), intents=discord.Intents(guilds=True))
     assert vars(build_bot(RecordingApp())).keys() - vars(plain).keys() == {"app"}  # type: ignore[arg-type]
@@ -98,8 +103,11 @@ class _Deaf:
     def is_done(self) -> bool:
         return False
 
-    async def send_message(self, text: str, *, ephemeral: bool) -> None:
+    async def send_message(
+        self, text: str, *, ephemeral: bool, allowed_mentions: discord.AllowedMentions
+    ) -> None:
         assert ephemeral
+        assert allowed_mentions.to_dict() == discord.AllowedMentions.none().to_dict()
         self.sent.append(text)
 
 

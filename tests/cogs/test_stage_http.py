@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from types import SimpleNamespace
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -17,117 +14,28 @@ from bot.errors import StageError
 from bot.meeting.model import Persona
 from bot.stage import Attachment, Busy, Button, Outgoing, Place, Refused, Uncertain
 from cogs._stage import DiscordStage, stage_error
+from tests.cogs.wire import VIA, Stub, failing, listening, logged_in, reset
 
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 PLACE = Place(1, 2)
 POST = Outgoing("本文", Persona.FACILITATOR, "ja", nonce="0123456789abcdef012345678")
-USER = {"id": "99", "username": "ketsugi", "discriminator": "0", "avatar": None, "bot": True}
-VIA = {"Via": "1.1 google"}  # discord.py takes a 429 without it for Cloudflare's
-
-
-def message(message_id: int = 7) -> dict[str, Any]:
-    return {
-        "id": str(message_id),
-        "channel_id": "2",
-        "author": USER,
-        "content": "本文",
-        "timestamp": "2026-12-01T09:00:00+00:00",
-        "edited_timestamp": None,
-        "tts": False,
-        "mention_everyone": False,
-        "mentions": [],
-        "mention_roles": [],
-        "attachments": [],
-        "embeds": [],
-        "pinned": False,
-        "type": 0,
-    }
-
-
-def reply(
-    body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None
-) -> web.StreamResponse:
-    """JSON as Discord sends it: discord.py reads no other content type than exactly this one as JSON."""
-    content = json.dumps(body).encode()
-    return web.Response(
-        body=content, status=status, headers={"Content-Type": "application/json"} | (headers or {})
-    )
-
-
-class Stub:
-    """A Discord that logs requests in and answers all others as told; `bodies` holds what was posted."""
-
-    def __init__(self) -> None:
-        self.answer: Answer = self.ok
-        self.requests: list[tuple[str, str]] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.never = asyncio.Event()
-
-    async def ok(self, request: web.Request) -> web.StreamResponse:
-        return reply(message())
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        path = request.path.removeprefix("/api")
-        if path == "/users/@me":
-            return reply(USER)
-        if path == "/oauth2/applications/@me":
-            application = {"id": "99", "name": "k", "description": "", "flags": 0, "verify_key": ""}
-            return reply(
-                application
-                | {"icon": None, "owner": USER, "bot_public": True, "bot_require_code_grant": False}
-            )
-        self.requests.append((request.method, path))
-        if request.content_type == "application/json":
-            self.bodies.append(await request.json())
-        elif request.content_type == "multipart/form-data":
-            form = await request.post()
-            self.bodies.append(
-                json.loads(str(form["payload_json"])) | {"files": [k for k in form if k != "payload_json"]}
-            )
-        return await self.answer(request)
 
 
 @pytest.fixture
 async def stub(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stub]:
     made = Stub()
-    app = web.Application()
-    app.router.add_route("*", "/{rest:.*}", made.handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    assert site._server is not None
-    port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
-    monkeypatch.setattr(discord.http.Route, "BASE", f"http://127.0.0.1:{port}/api")
-
-    async def at_once(seconds: float) -> None:
-        """discord.py's pauses between its own attempts."""
-
-    monkeypatch.setattr(discord.http, "asyncio", SimpleNamespace(**(vars(asyncio) | {"sleep": at_once})))
-    yield made
-    made.never.set()
-    await runner.cleanup()
+    async with listening(made, monkeypatch):
+        yield made
 
 
 @pytest.fixture
 async def client(stub: Stub) -> AsyncIterator[discord.Client]:
-    made = discord.Client(intents=discord.Intents(guilds=True), max_ratelimit_timeout=30.0)
-    await made.login("a.b.c")
-    made._connection._add_guild_from_data({"id": "1", "name": "g", "roles": []})  # type: ignore[typeddict-item]
-    yield made
-    await made.close()
+    async with logged_in() as made:
+        yield made
 
 
 @pytest.fixture
 def stage(client: discord.Client) -> DiscordStage:
     return DiscordStage(client, timeout=5.0)
-
-
-def failing(status: int, code: int = 0, headers: dict[str, str] | None = None, **body: Any) -> Answer:
-    async def answer(request: web.Request) -> web.StreamResponse:
-        return reply({"code": code, "message": "no"} | body, status=status, headers=headers)
-
-    return answer
 
 
 async def say(stage: DiscordStage) -> StageError:
@@ -244,9 +152,7 @@ async def test_refusals_say_why(stub: Stub, stage: DiscordStage, status: int, co
 
 async def test_a_dropped_connection_and_a_hang_are_uncertain(stub: Stub, client: discord.Client) -> None:
     async def drop(request: web.Request) -> web.StreamResponse:
-        assert request.transport is not None
-        request.transport.abort()
-        return web.Response()
+        return reset(request)
 
     async def hang(request: web.Request) -> web.StreamResponse:
         await stub.never.wait()
