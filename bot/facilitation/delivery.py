@@ -291,7 +291,8 @@ async def _record(core: Core, room: Room, row: Post, message_id: int, place: Pla
     if row.key == KEY_KICKOFF or row.key.startswith("board:"):
         room.board_message_id = message_id
         room.board_ids.add(message_id)
-        room.board_edited_at, room.board_dirty = now, False
+        room.board_edited_at, room.board_dirty = now, row.key != KEY_KICKOFF  # it may have waited for long
+        room.board_owed = False
     if row.key.startswith("read_back:"):
         room.read_back_id = message_id
     if row.key == KEY_MINUTES:
@@ -332,6 +333,8 @@ async def _refused(core: Core, room: Room, row: Post, refused: Refused) -> None:
         return await _never_began(c, room, row, now) if row.key == KEY_KICKOFF else Change()
 
     await core.commit(room, work)
+    if row.key.startswith("board:"):
+        room.board_owed = False
     # One post that Discord takes as malformed stops nothing; a channel that takes none ends the meeting.
     if row.kind in ("post", "minutes") and (refused.reason != "invalid" or row.key == KEY_KICKOFF):
         room.unreachable = refused.reason

@@ -67,6 +67,7 @@ class Room:
     board_dirty: bool = True
     board_edited_at: datetime | None = None
     board_message_id: int | None = None
+    board_owed: bool = False  # a new message for the board is in the outbox
     read_back_id: int | None = None  # the newest read-back, once people can see it
     retention_days: int = 90
     progress: str | None = None  # what the board says while minutes are written
@@ -246,6 +247,7 @@ class Room:
         ]
         boards = [p for p in posts if p.key == KEY_KICKOFF or p.key.startswith("board:")]
         self.board_message_id = next((p.message_id for p in reversed(boards) if p.message_id), None)
+        self.board_owed = any(p.state == "pending" for p in boards)
         self.board_ids = {p.message_id for p in boards if p.message_id}
         self.joined = await transcript.joined(c, self.id, self.board_ids)
         self.carried = await carry.links(c, found, self.entries)

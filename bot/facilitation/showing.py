@@ -29,6 +29,9 @@ async def step_board(core: Core, room: Room) -> None:
     room.board_dirty, room.board_edited_at = False, now
     if shown == room.board_last or room.board_message_id is None:
         return
+    if room.board_owed:
+        room.board_dirty = True  # what holds by then is shown once the new message is there
+        return
     try:
         await core.stage.edit(room.place, room.board_message_id, shown)
         room.board_last = shown
@@ -79,3 +82,4 @@ async def new_board(core: Core, room: Room, shown: Outgoing, now: datetime) -> N
         return Change(posts=await put_post(c, room, f"board:{number}", shown, now=now, route=None))
 
     await core.commit(room, work)
+    room.board_owed, room.board_last = True, shown

@@ -56,6 +56,7 @@ class World:
         self.withdrawn: list[int] = []  # direct messages taken away, by id
         self.gone: set[int] = set()
         self.forbidden: set[int] = set()
+        self.too_old: dict[int, int] = {}  # messages whose edits are refused, and how often each was tried
         self.reacted_at: dict[tuple[int, str], datetime] = {}
         self.webhooks: set[int] = set()
         self.no_webhooks: str | None = None
@@ -128,6 +129,9 @@ class World:
     def edit(self, place: Place, message_id: int, post: Outgoing) -> None:
         self._reachable(place.channel_id)
         message = self._known(place.channel_id, message_id)
+        if message_id in self.too_old:
+            self.too_old[message_id] += 1
+            raise Refused("too_old", "30046")
         message.text, message.post = post.text, post
         message.edits.append((self.now(), post))
 
