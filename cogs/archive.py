@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import discord
@@ -11,7 +12,7 @@ from discord.ext import commands
 
 from bot.errors import UserError
 from bot.meeting.display import display, one_line, shorten
-from bot.meeting.model import Language
+from bot.meeting.model import Language, Meeting
 from bot.phrases import t
 from cogs._commands import add_command
 from cogs._render import answer, answer_phrase, answer_post, defer, person, place, reader, show_form
@@ -43,18 +44,20 @@ class AmendForm(Form):
 class Archive(commands.Cog):
     def __init__(self, bot: KetsugiBot) -> None:
         self.bot = bot
-        held = {"meeting": self._suggest}
-        add_command(bot.tree, "minutes.show", self.show, autocomplete=held)
-        add_command(bot.tree, "minutes.export", self.export, choices={"form": FORMS}, autocomplete=held)
+        shown, held = {"meeting": self._suggest_shown}, {"meeting": self._suggest_held}
+        add_command(bot.tree, "minutes.show", self.show, autocomplete=shown)
+        add_command(bot.tree, "minutes.export", self.export, choices={"form": FORMS}, autocomplete=shown)
         add_command(bot.tree, "minutes.amend", self.amend, autocomplete=held)
 
     async def show(self, interaction: Caller, meeting: int | None = None) -> None:
         await defer(interaction)
-        await answer_post(interaction, await self.bot.app.minutes.show(place(interaction), meeting))
+        where, by = place(interaction), person(interaction)
+        await answer_post(interaction, await self.bot.app.minutes.show(where, meeting, by))
 
     async def export(self, interaction: Caller, form: str = "md", meeting: int | None = None) -> None:
         await defer(interaction)
-        name, content = await self.bot.app.minutes.export(place(interaction), meeting, form)
+        where, by = place(interaction), person(interaction)
+        name, content = await self.bot.app.minutes.export(where, meeting, form, by)
         text = t("reply.exported", reader(interaction), name=name)
         await answer(interaction, text, files=[discord.File(io.BytesIO(content), name)])
 
@@ -70,16 +73,30 @@ class Archive(commands.Cog):
         await defer(interaction)
         await _amend(interaction, text, meeting)
 
-    async def _suggest(self, interaction: Caller, current: Any) -> list[app_commands.Choice[int]]:
-        """Closed meetings of this channel whose number, title or day hold what was typed."""
+    async def _suggest_held(self, interaction: Caller, current: Any) -> list[app_commands.Choice[int]]:
+        """Closed meetings of this channel."""
         try:
-            held = await self.bot.app.records.closed_here(place(interaction))
+            return _choices(await self.bot.app.records.closed_here(place(interaction)), current)
         except UserError:
             return []  # the command itself says so; suggestions cannot
-        typed = str(current).strip().lstrip("#").casefold()
-        named = [(f"#{m.id} {m.started_at:%Y-%m-%d} {one_line(m.title)}", m.id) for m in held]
-        fitting = [(name, number) for name, number in named if typed in name.casefold()]
-        return [app_commands.Choice(name=shorten(name, 100), value=number) for name, number in fitting[:25]]
+
+    async def _suggest_shown(self, interaction: Caller, current: Any) -> list[app_commands.Choice[int]]:
+        """Before them those whose minutes found no channel, for the few who may see them from here."""
+        try:
+            where, app = place(interaction), self.bot.app
+            kept = await app.minutes.kept(where.guild_id, person(interaction))
+            both = [*kept, *await app.records.closed_here(where)]
+        except UserError:
+            return []
+        return _choices({meeting.id: meeting for meeting in both}.values(), current)
+
+
+def _choices(held: Iterable[Meeting], current: Any) -> list[app_commands.Choice[int]]:
+    """Those whose number, title or day hold what was typed."""
+    typed = str(current).strip().lstrip("#").casefold()
+    named = [(f"#{m.id} {m.started_at:%Y-%m-%d} {one_line(m.title)}", m.id) for m in held]
+    fitting = [(name, number) for name, number in named if typed in name.casefold()]
+    return [app_commands.Choice(name=shorten(name, 100), value=number) for name, number in fitting[:25]]
 
 
 async def _amend(interaction: Caller, text: str, meeting_id: int | None) -> None:

@@ -96,13 +96,14 @@ async def _last_board(core: Core, room: Room, now: datetime) -> None:
 
 
 async def _offer_to_chair(c: Connection, room: Room, now: datetime, change: Change) -> None:
-    """The channel or thread is gone or closed to us: the chair gets the minutes directly, `/minutes show` has them."""
+    """The channel or thread is gone or closed to us: the chair gets the minutes directly, `/minutes show` has
+    them, in any channel of the server (bot.minutes.archive)."""
     meeting = room.meeting
     stored = await minutes.get(c, room.id)
     if stored is None:
         return
     post = Outgoing(
-        phrases.t("post.minutes_by_dm", meeting.language, title=display(meeting.title)),
+        phrases.t("post.minutes_by_dm", meeting.language, title=display(meeting.title), number=meeting.id),
         Persona.ASSISTANT,
         meeting.language,
         files=(Attachment("minutes.md", stored.text.encode()),),

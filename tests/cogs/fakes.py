@@ -228,15 +228,19 @@ class RecordingMinutes:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
 
-    async def show(self, place: Place, meeting_id: int | None) -> Outgoing:
-        self.calls.append(("show", place, meeting_id))
+    async def show(self, place: Place, meeting_id: int | None, by: Person) -> Outgoing:
+        self.calls.append(("show", place, meeting_id, by))
         return Outgoing(
             "議事録", embeds=(Embed(title="決定事項"),), files=(Attachment("minutes.md", b"# m"),)
         )
 
-    async def export(self, place: Place, meeting_id: int | None, form: str) -> tuple[str, bytes]:
-        self.calls.append(("export", place, meeting_id, form))
+    async def export(self, place: Place, meeting_id: int | None, form: str, by: Person) -> tuple[str, bytes]:
+        self.calls.append(("export", place, meeting_id, form, by))
         return f"minutes.{form}", b"x"
+
+    async def kept(self, guild_id: int, by: Person) -> list[Meeting]:
+        self.calls.append(("kept", guild_id, by))
+        return []
 
 
 class RecordingRecords:

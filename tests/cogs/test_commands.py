@@ -319,7 +319,8 @@ async def test_ask_and_minutes(world: World) -> None:
     for form in ("md", "json", "csv"):
         exported = await world.guest.slash(world.channel, "minutes export", form=form, meeting=7)
         assert f"minutes.{form}" in said(exported)
-    assert world.app.minutes.calls[-1] == ("export", world.place, 7, "csv")
+    called, where, number, form, by = world.app.minutes.calls[-1]
+    assert (called, where, number, form, by.id) == ("export", world.place, 7, "csv", world.guest.id)
 
 
 @pytest.mark.parametrize("locale", LANGUAGES)

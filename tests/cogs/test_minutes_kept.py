@@ -1,0 +1,140 @@
+"""Minutes that found no channel: who can see them from elsewhere on the server, and who cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.phrases import t
+from bot.store import audit
+from tests.cogs.real import MANAGE, Product, product
+from tests.cogs.test_experience import LANGUAGES, end, start, thread
+
+MARKED = {"ja": "決定：価格は980円", "en": "Decision: the price is 9 euros"}
+both_languages = pytest.mark.parametrize(("language", "locale"), LANGUAGES)
+
+
+async def lose(world: Product, language: str, place: Any, how: str, title: str = "定例") -> int:
+    """A meeting in `place` whose channel is taken away before its minutes; its number."""
+    await start(world, place, title=title, language=language)
+    await world.say(world.chair, MARKED[language], channel=place)
+    live: Any = world.bot.get_channel(place.id)
+    if how == "gone":
+        await world.do(live.delete())
+    else:
+        await world.do(live.set_permissions(live.guild.me, view_channel=False, send_messages=False))
+    await world.run(2 * 3600)
+    return max(await world.app.db.unit(audit.meeting_ids))
+
+
+def files(world: Product) -> list[str]:
+    """Of the last answer."""
+    return [attachment.filename for attachment in world.last.attachments]
+
+
+async def refused(world: Product, who: Any, number: int, channel: Any = None) -> bool:
+    language = "ja" if world.locale == "ja" else "en"
+    for name in ("minutes show", "minutes export"):
+        answer = await world.slash(who, name, channel, meeting=number)
+        if answer != t("error.no_minutes_here", language) or files(world):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("how", ["gone", "forbidden"])
+@both_languages
+async def test_the_chair_and_managers_see_them_from_any_channel_and_nobody_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, locale: str, how: str
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        world.locale = locale
+        number = await lose(world, language, world.guild.create_text_channel("lost"), how)
+        stored = await world.app.minutes_export(number)
+        assert stored is not None
+        assert "980" in stored["text"] or "9 euros" in stored["text"]
+        for who in (world.chair, world.manager):
+            assert "定例" in await world.slash(who, "minutes show", meeting=number)
+            assert files(world) == ["minutes.md"]
+            for form in ("md", "json", "csv"):
+                await world.slash(who, "minutes export", meeting=number, form=form)
+                (name,) = files(world)
+                assert str(number) in name
+                assert name.endswith(form)
+        assert await refused(world, world.guest, number)
+
+
+async def test_those_of_a_meeting_in_a_thread_that_is_gone_are_kept_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        inside = thread(world, world.channel, "topic")
+        number = await lose(world, "en", inside, "gone")
+        await world.slash(world.chair, "minutes show", meeting=number)
+        assert files(world) == ["minutes.md"]
+        assert await refused(world, world.guest, number)
+
+
+async def test_no_right_reaches_into_another_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        number = await lose(world, "en", world.guild.create_text_channel("lost"), "gone")
+        twin = world.env.create_guild("Twin")
+        general = twin.create_text_channel("general")
+        admins = twin.create_role("admins", permissions=MANAGE)
+        chair_there = twin.add_member(world.chair.user, roles=[admins])
+        assert await refused(world, chair_there, number, general)
+        assert await world.slash(chair_there, "minutes show", general) == t("error.no_minutes_here", "en")
+        assert await chair_there.autocomplete(general, "minutes show", "meeting", "") == []
+
+
+async def test_minutes_that_stand_in_their_channel_stay_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may read the channel goes on deciding, also for the chair: it may have been taken from them since."""
+    async with product(tmp_path, monkeypatch) as world:
+        place = world.guild.create_text_channel("place")
+        number = await world.meet((world.chair, MARKED["en"]), channel=place, language="en")
+        for who in (world.chair, world.manager, world.guest):
+            assert await refused(world, who, number)
+            await world.slash(who, "minutes show", place, meeting=number)
+            assert files(world) == ["minutes.md"]
+
+
+@both_languages
+async def test_without_a_number_the_chair_is_told_which_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, locale: str
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        world.locale = locale
+        first = await lose(world, language, world.guild.create_text_channel("one"), "gone", title="ALPHA")
+        second = await lose(world, language, world.guild.create_text_channel("two"), "gone", title="BETA")
+        for who in (world.chair, world.manager):
+            named = f"#{second} BETA / #{first} ALPHA"
+            told = t("error.minutes_kept", language, meetings=named, meeting=second)
+            assert await world.slash(who, "minutes show") == told
+            assert await world.slash(who, "minutes export", meeting=4711) == told
+        nothing = t("error.no_minutes_here", language)
+        assert await world.slash(world.guest, "minutes show") == nothing
+        # A channel with a meeting of its own shows that one.
+        await start(world, title="GAMMA", language=language)
+        await end(world)
+        assert "GAMMA" in await world.slash(world.chair, "minutes show")
+
+
+async def test_kept_minutes_are_suggested_to_those_who_may_see_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        here = await world.meet((world.chair, MARKED["en"]), language="en")
+        kept = await lose(world, "en", world.guild.create_text_channel("lost"), "gone")
+
+        async def offered(who: Any, command: str) -> list[int]:
+            choices = await who.autocomplete(world.channel, command, "meeting", "")
+            return [choice["value"] for choice in choices]
+
+        for command in ("minutes show", "minutes export"):
+            assert await offered(world.chair, command) == [kept, here]
+            assert await offered(world.manager, command) == [kept, here]
+            assert await offered(world.guest, command) == [here]
+        assert await offered(world.chair, "minutes amend") == [here]  # what was posted nowhere has no thread
