@@ -37,12 +37,13 @@ from bot.stage import Stage
 from bot.store import archive, heartbeats, meta, search
 from bot.store.archive import Swept
 from bot.store.engine import Connection, Database, random_salt
-from bot.store.heartbeats import Heartbeat
-from bot.supervision import Supervisor, log_failure
+from bot.store.heartbeats import PROCESS, Heartbeat
+from bot.supervision import LoopLag, Supervisor, log_failure
 
 LIGHT_ROUTES = frozenset({Route.ASK, Route.CHAT})
 HEARTBEAT_S = 30.0
-OVERSLEPT_S = 60.0
+OVERSLEPT_S = 60.0  # between two looks at whether every open meeting is kept and armed
+LAG_S = 1.0  # between two looks at how late the event loop is
 SETTLE_S = 60.0
 SWEEP_S = 1800.0  # looks; what it looks for happens once a day
 SWEEP_EVERY = timedelta(days=1)
@@ -65,6 +66,7 @@ class App:
     assistant: Assistant
     chat: Chat
     supervisor: Supervisor
+    lag: LoopLag
     models: dict[str, Model] = field(default_factory=dict)
 
     @property
@@ -83,13 +85,13 @@ class App:
                 await model.prepare()
 
     async def beat(self) -> None:
-        """One heartbeat row: `ketsugi doctor` shows when background work last ran."""
-        now = self.clock.now()
-        await self.db.unit(
-            lambda c: heartbeats.beat(
-                c, Heartbeat("bot", now, max(self.supervisor.failures.values(), default=0))
-            )
-        )
+        """One row for the process and one a worker: `ketsugi doctor` shows what runs late or fails."""
+        beats = [Heartbeat(PROCESS, self.clock.now(), HEARTBEAT_S, lag_s=self.lag.worst)]
+        beats += [
+            Heartbeat(name, worker.at, worker.every_s, worker.failures, worker.error)
+            for name, worker in self.supervisor.workers.items()
+        ]
+        await self.db.unit(lambda c: heartbeats.replace(c, beats))
 
     async def sweep(self) -> None:
         """Forget what is past its retention, once a day however often the process starts anew."""
@@ -110,6 +112,7 @@ class App:
         """Start recurring background work; in the product only, a rehearsal needs none."""
         self.supervisor.every(HEARTBEAT_S, "heartbeat", self.beat)
         self.supervisor.every(OVERSLEPT_S, "meetings", self.meetings.sweep)
+        self.supervisor.every(LAG_S, "loop lag", self.lag.measure)
         self.supervisor.every(SETTLE_S, "erasures", self.privacy.settle)
         self.supervisor.every(SWEEP_S, "retention", self.sweep)
 
@@ -198,6 +201,7 @@ def build(
         panels=Panels(core, rooms, settings.language),
         assistant=Assistant(core, settings.language),
         supervisor=Supervisor(clock),
+        lag=LoopLag(LAG_S),
         models=models,
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, get_args, get_origin
 
 import aiohttp
@@ -16,7 +17,7 @@ from pydantic.fields import FieldInfo
 from rich.console import Console
 from rich.markup import escape
 
-from bot.clock import Clock
+from bot.clock import Clock, Now
 from bot.errors import KetsugiError
 from bot.meeting.model import Language
 from bot.models.gemini import GeminiModel
@@ -25,6 +26,8 @@ from bot.run import bad_fields, token_problem, variable
 from bot.settings import OFFLINE, Settings
 from bot.store import heartbeats
 from bot.store.engine import Database
+from bot.supervision import LAG_WARN_S
+from bot.vitals import Vitals, vitals
 
 SAFE_SQLITE = (
     3,
@@ -125,11 +128,12 @@ async def _report(console: Console, settings: Settings, bad: Sequence[Finding]) 
     return 1 if wrong or bad else 0
 
 
-async def examine(settings: Settings) -> AsyncIterator[Finding]:
+async def examine(settings: Settings, now: Now = discord.utils.utcnow) -> AsyncIterator[Finding]:
     """All checks in order, each on its own: one that fails does not hide the next."""
     language = settings.language
     yield _sqlite(language)
-    yield await _database(settings)
+    async for finding in _database(settings, now):
+        yield finding
     yield await _model(settings)
     token = settings.discord_token.get_secret_value().strip() if settings.discord_token else None
     problem = token_problem(token, language)
@@ -159,12 +163,13 @@ def _has_full_text_search() -> bool:
     return found is not None
 
 
-async def _database(settings: Settings) -> Finding:
+async def _database(settings: Settings, now: Now) -> AsyncIterator[Finding]:
     """Opened read-only, so that it can be looked at while the bot runs."""
     language, path = settings.language, settings.database_path
     where = path or settings.database_url.split("@")[-1]
     if path is not None and not path.exists():
-        return Finding("ok", t("doctor.database_new", language, where=where))
+        yield Finding("ok", t("doctor.database_new", language, where=where))
+        return
     try:
         database = Database(settings.database_url, read_only=True)
         try:
@@ -173,13 +178,44 @@ async def _database(settings: Settings) -> Finding:
         finally:
             await database.close()
     except KetsugiError as error:
-        return Finding(
+        yield Finding(
             "wrong", t("doctor.database_wrong", language, error=error), t("doctor.database_mend", language)
         )
-    last = max((b.at for b in beats), default=None)
-    if last is None:
-        return Finding("ok", t("doctor.database_unused", language, where=where))
-    return Finding("ok", t("doctor.database_alive", language, where=where, at=f"{last:%Y-%m-%d %H:%M:%S}"))
+        return
+    found = vitals(beats, now())
+    if found is None:
+        yield Finding("ok", t("doctor.database_unused", language, where=where))
+        return
+    at = _moment(found.last.at)
+    yield Finding("ok", t("doctor.database_alive", language, where=where, at=at))
+    for finding in _background(found, language):
+        yield finding
+
+
+def _background(found: Vitals, language: Language) -> Iterator[Finding]:
+    """How the process fares that last ran here; where it has stopped, that alone keeps nothing from working."""
+    last = found.last
+    level: Level = "wrong" if found.alive else "note"
+    if found.alive:
+        yield Finding("ok", t("doctor.bot_runs", language))
+    else:
+        stopped = t("doctor.bot_stopped", language, at=_moment(last.at))
+        yield Finding("note", stopped, t("doctor.bot_stopped_mend", language))
+    lag = t("doctor.lag", language, seconds=f"{last.lag_s:.1f}")
+    if last.lag_s > LAG_WARN_S:
+        yield Finding("note", lag, t("doctor.lag_mend", language))
+    else:
+        yield Finding("ok", lag)
+    for worker in found.failing:
+        what = t("doctor.work_fails", language, name=worker.name, count=worker.failures, error=worker.error)
+        yield Finding(level, what, t("doctor.work_fails_mend", language, name=worker.name))
+    for worker in found.late:
+        what = t("doctor.work_late", language, name=worker.name, at=_moment(worker.at))
+        yield Finding(level, what, t("doctor.work_late_mend", language))
+
+
+def _moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 async def _model(settings: Settings) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -195,17 +195,117 @@ async def test_a_database_that_is_not_there_yet_is_no_fault(tmp_path: Path, sche
     assert not path.exists()
 
 
+MOMENT = datetime(2026, 10, 5, 9, 30, 7, tzinfo=UTC)
+
+
+async def told(tmp_path: Path, age_s: float, *workers: Heartbeat, **more: Any) -> list[Finding]:
+    """What is said of a database on which the bot left these signs of life `age_s` ago, while it is held open."""
+    settings = chosen(tmp_path, discord_token=None, **more)
+    database = Database(settings.database_url)
+    await database.open()
+    beats = [Heartbeat("bot", MOMENT, 30.0, lag_s=0.04), *workers]
+    own = [worker for worker in workers if worker.name == "bot"]
+    await database.unit(lambda c: heartbeats.replace(c, beats if not own else list(workers)))
+    found = [f async for f in examine(settings, lambda: MOMENT + timedelta(seconds=age_s))]
+    await database.close()
+    return found
+
+
+def worker(ago_s: float, every_s: float, failures: int = 0, error: str = "") -> Heartbeat:
+    return Heartbeat("sweep", MOMENT - timedelta(seconds=ago_s), every_s, failures, error)
+
+
+def one(findings: list[Finding], about: str) -> Finding:
+    (finding,) = [f for f in findings if f.what.startswith(about)]
+    return finding
+
+
 async def test_a_database_shows_the_last_sign_of_life(tmp_path: Path) -> None:
     settings = chosen(tmp_path, discord_token=None)
     database = Database(settings.database_url)
     await database.open()
     assert "has not run on it yet" in (await found(settings, "database")).what
-    moment = datetime(2026, 10, 5, 9, 30, 7, tzinfo=UTC)
-    await database.unit(lambda c: heartbeats.beat(c, Heartbeat("bot", moment)))
-    finding = await found(settings, "database")  # while the bot holds it open
     await database.close()
+    finding = one(await told(tmp_path, 20), "database")
     assert finding.level == "ok"
     assert "2026-10-05 09:30:07 UTC" in finding.what
+
+
+async def test_a_bot_that_runs_as_it_should_is_said_to_run(tmp_path: Path) -> None:
+    said = await told(tmp_path, 20, worker(50, 60), Heartbeat("retention", MOMENT, 1800.0))
+    assert one(said, "bot: running").level == "ok"
+    assert one(said, "event loop: up to 0.0 s").level == "ok"
+    assert [f for f in said if f.what.startswith("background work")] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "stopped", "journal"),
+    [
+        ("en", "bot: no sign of life since 2026-10-05 09:30:07 UTC", "log"),
+        ("ja", "ボット：2026-10-05 09:30:07 UTC を最後に", "ログ"),
+    ],
+)
+async def test_a_bot_without_a_sign_of_life_for_two_days_is_not_called_well(
+    tmp_path: Path, language: str, stopped: str, journal: str
+) -> None:
+    said = await told(tmp_path, 2 * 86_400, worker(50, 60), language=language)
+    finding = one(said, stopped)
+    assert finding.level == "note"  # it may be stopped on purpose
+    assert journal in finding.mend
+    assert [f for f in said if f.what.startswith(("bot: running", "ボット：動作中"))] == []
+    # It does nothing any more, which is no news of its workers.
+    assert [f for f in said if f.what.startswith(("background work", "定期処理"))] == []
+
+
+@pytest.mark.parametrize(("age_s", "runs"), [(0, True), (119, True), (121, False)])
+async def test_a_bot_may_leave_out_one_sign_of_life(tmp_path: Path, age_s: float, runs: bool) -> None:
+    said = await told(tmp_path, age_s)
+    assert any(f.what == "bot: running" for f in said) is runs
+
+
+@pytest.mark.parametrize(("age_s", "level"), [(20, "wrong"), (86_400, "note")])
+@pytest.mark.parametrize(
+    ("language", "fails"),
+    [
+        ("en", "background work: sweep failed 7 times in a row (OSError)"),
+        ("ja", "定期処理：sweep が7回続けて失敗しています（OSError）"),
+    ],
+)
+async def test_work_that_fails_again_and_again_is_named(
+    tmp_path: Path, age_s: float, level: str, language: str, fails: str
+) -> None:
+    finding = one(await told(tmp_path, age_s, worker(5000, 60, 7, "OSError"), language=language), fails)
+    assert finding.level == level
+    assert "background work sweep failed" in finding.mend
+
+
+async def test_a_single_failure_is_no_finding(tmp_path: Path) -> None:
+    said = await told(tmp_path, 20, worker(170, 60, 1, "OSError"))
+    assert [f for f in said if f.what.startswith("background work")] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "late"),
+    [
+        ("en", "background work: sweep last ran at 2026-10-05 09:26:37 UTC"),
+        ("ja", "定期処理：sweep は 2026-10-05 09:26:37 UTC から"),
+    ],
+)
+async def test_work_that_does_not_come_back_is_named(tmp_path: Path, language: str, late: str) -> None:
+    finding = one(await told(tmp_path, 20, worker(210, 60), language=language), late)
+    assert finding.level == "wrong"
+    assert finding.mend
+
+
+@pytest.mark.parametrize(
+    ("language", "slow"),
+    [("en", "event loop: up to 2.4 s late"), ("ja", "イベントループ：稼働中の直近10分で最大 2.4 秒の遅れ")],
+)
+async def test_a_loop_that_was_held_up_is_a_note(tmp_path: Path, language: str, slow: str) -> None:
+    said = await told(tmp_path, 20, Heartbeat("bot", MOMENT, 30.0, lag_s=2.4), language=language)
+    finding = one(said, slow)
+    assert finding.level == "note"
+    assert "3" in finding.mend
 
 
 @pytest.mark.parametrize("held", [b"these are my notes, not a database" * 99, b""])

@@ -20,6 +20,7 @@ def _calm(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other recurring work, a thousand units a day, is not what is tested here."""
     monkeypatch.setattr("bot.app.HEARTBEAT_S", 43_200.0)
     monkeypatch.setattr("bot.app.SETTLE_S", 43_200.0)
+    monkeypatch.setattr("bot.app.LAG_S", 43_200.0)
 
 
 async def _set(sitting: Sitting, **changes: Any) -> None:
@@ -109,10 +110,10 @@ def test_a_failed_sweep_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
         told = await _met(sitting)
         await asyncio.sleep(2 * 3600)
         assert sitting.app is not None
-        assert sitting.app.supervisor.failures["retention"] >= 1
+        assert sitting.app.supervisor.workers["retention"].failures >= 1
         failing[0] = False
         await asyncio.sleep(DAY)
-        assert sitting.app.supervisor.failures["retention"] == 0
+        assert sitting.app.supervisor.workers["retention"].failures == 0
         assert told
 
     held(story)

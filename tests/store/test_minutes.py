@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.errors import StoreError
 from bot.meeting.model import Activity, Meeting
-from bot.store import heartbeats, minutes, servers
+from bot.store import heartbeats, minutes, schema, servers
 from bot.store.engine import Database
 from bot.store.heartbeats import Heartbeat
 from bot.store.minutes import Erratum, StoredMinutes
@@ -64,12 +66,21 @@ async def test_a_server_has_the_defaults_until_it_sets_its_own(database: Databas
     assert await database.unit(lambda c: servers.get(c, GUILD + 1)) == ServerSettings(GUILD + 1)
 
 
-async def test_the_newest_heartbeat_of_each_worker_counts(database: Database) -> None:
-    beats = [
-        Heartbeat("sweep", NOW),
-        Heartbeat("deliver", NOW, 2, "TimeoutError"),
-        Heartbeat("sweep", NOW + timedelta(seconds=5)),
+async def test_the_newest_heartbeats_count_and_work_that_is_no_more_leaves_none(database: Database) -> None:
+    before = [Heartbeat("deliver", NOW, 60.0), Heartbeat("gone", NOW, 60.0)]
+    after = [
+        Heartbeat("bot", NOW + timedelta(seconds=5), 30.0, lag_s=0.25),
+        Heartbeat("deliver", NOW + timedelta(seconds=5), 60.0, 2, "TimeoutError"),
     ]
-    for beat in beats:
-        await database.unit(lambda c, b=beat: heartbeats.beat(c, b))
-    assert await database.unit(heartbeats.everything) == beats[1:]
+    for beats in (before, after):
+        await database.unit(lambda c, b=beats: heartbeats.replace(c, b))  # type: ignore[misc]
+        assert await database.unit(heartbeats.everything) == beats
+
+
+async def test_heartbeats_of_earlier_versions_are_read(database: Database) -> None:
+    async def work(c: Any) -> list[Heartbeat]:
+        row = {"name": "bot", "at": NOW, "failures": 2, "detail": "TimeoutError"}
+        await c.execute(sa.insert(schema.heartbeats), row)
+        return await heartbeats.everything(c)
+
+    assert await database.unit(work) == [Heartbeat("bot", NOW, failures=2)]

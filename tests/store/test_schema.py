@@ -221,7 +221,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "generations.count_since": lambda c, m: generations.count_since(c, GUILD, NOW),
     "servers.save": lambda c, m: servers.save(c, servers.ServerSettings(GUILD)),
     "servers.get": lambda c, m: servers.get(c, GUILD),
-    "heartbeats.beat": lambda c, m: heartbeats.beat(c, heartbeats.Heartbeat("sweep", NOW)),
+    "heartbeats.replace": lambda c, m: heartbeats.replace(c, [heartbeats.Heartbeat("sweep", NOW)]),
     "heartbeats.everything": lambda c, m: heartbeats.everything(c),
     "meta.put": lambda c, m: meta.put(c, "commands", "x"),
     "meta.get": lambda c, m: meta.get(c, "commands"),
