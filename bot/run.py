@@ -25,6 +25,9 @@ log = logging.getLogger("ketsugi")
 
 # Discord resets the token after 1,000 identifies a day: at 100 s apart a broken gateway costs 864.
 RECONNECT_S = (5.0, 15.0, 45.0, 100.0)
+# sysexits.h: a start that cannot help however often it is tried. A service manager must tell it from a crash
+# (RestartPreventExitStatus), since every start that gets as far as Discord costs an identify.
+EX_CONFIG = 78
 # Together below the ten seconds that service managers and containers commonly grant.
 FINISH_S, CLOSE_S = 6.0, 2.5
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}")
@@ -65,24 +68,31 @@ def set_up_logging(level: str) -> None:
 
 
 def run() -> int:
-    """Exit status 0 after SIGTERM or SIGINT, 1 where the bot could not start; then one line on stderr says why."""
+    """Exit status 0 after SIGTERM or SIGINT, else one line on stderr says why the bot could not start.
+
+    78 where somebody has to change a setting, the token or an intent first; 1 for everything else, such as a database
+    in use, which costs no identify.
+    """
     try:
         settings = Settings()
     except ValueError as error:
-        return _fail(f"these settings cannot be used: {bad_settings(error)}; see docs/administrators.md")
+        names = bad_settings(error)
+        return _fail(f"these settings cannot be used: {names}; see docs/administrators.md", EX_CONFIG)
     set_up_logging(settings.log_level)
     problem = token_problem(settings.discord_token.get_secret_value() if settings.discord_token else None)
     if problem is not None:
-        return _fail(problem)
+        return _fail(problem, EX_CONFIG)
     try:
         return asyncio.run(_run(settings))
+    except ConfigError as error:
+        return _fail(str(error), EX_CONFIG)
     except KetsugiError as error:
-        return _fail(str(error))
+        return _fail(str(error), 1)
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, status: int) -> int:
     print(f"ketsugi: {message}", file=sys.stderr)  # noqa: T201
-    return 1
+    return status
 
 
 async def _run(settings: Settings) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import configparser
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -23,8 +25,9 @@ import bot.run as running
 from bot.app import App, build
 from bot.client import KetsugiBot
 from bot.errors import ConfigError
-from bot.run import run, token_problem
+from bot.run import EX_CONFIG, run, token_problem
 from bot.settings import Settings
+from bot.store._lock import FileLock
 from tests.virtual_time import run_virtual
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,12 +88,12 @@ def test_a_token_of_the_right_shape_is_tried(token: str) -> None:
     assert token_problem(token) is None
 
 
-# ---------------------------------------------------------------------------------------------- one line and status 1
+# ---------------------------------------------------------------------------------------------- one line and a status
 
 
-def refused(capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line on standard error of a start that failed."""
-    assert run() == 1
+def refused(capsys: pytest.CaptureFixture[str], status: int = EX_CONFIG) -> str:
+    """The one line on standard error of a start that failed, by default for good: 78, which no service restarts."""
+    assert run() == status
     printed = capsys.readouterr()
     assert printed.out == ""
     (line,) = printed.err.splitlines()
@@ -147,7 +150,7 @@ def test_a_database_that_cannot_be_used(
 ) -> None:
     monkeypatch.setenv("DISCORD_TOKEN", TOKEN)
     monkeypatch.setenv("KETSUGI_DATABASE_URL", url)
-    line = refused(capsys)
+    line = refused(capsys, 1)
     assert "sqlite:///" in line
     assert "hidden" not in line
 
@@ -174,6 +177,29 @@ def test_what_trying_again_cannot_help_ends_the_start_with_what_to_click(
     assert said in line
     assert "Developer Portal" in line
     assert TOKEN not in line
+
+
+@pytest.mark.usefixtures("_in_process")
+def test_a_database_in_use_may_be_free_at_the_next_start(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DISCORD_TOKEN", TOKEN)
+    held = FileLock(tmp_path / "ketsugi.db")
+    held.acquire()
+    line = refused(capsys, 1)
+    held.release()
+    assert "is in use by" in line
+
+
+@pytest.mark.parametrize("document", ["administrators.md", "administrators.ja.md"])
+def test_the_documented_service_leaves_a_start_alone_that_cannot_help(document: str) -> None:
+    """Restarted every 10 s it would identify 8,640 times a day; at 1,000 Discord resets the token."""
+    text = (ROOT / "docs" / document).read_text(encoding="utf-8")
+    (unit,) = re.findall(r"```ini\n(.*?)```", text, re.DOTALL)
+    service = configparser.ConfigParser()
+    service.read_string(unit)
+    assert service["Service"]["RestartPreventExitStatus"] == str(EX_CONFIG)
+    assert service["Service"]["Restart"] == "on-failure"
 
 
 # ---------------------------------------------------------------------------------------------- connecting again
@@ -426,7 +452,7 @@ async def test_the_process_whose_token_is_refused_says_so_and_ends() -> None:
     async with api(status=401) as base, process(base) as child:
         async with asyncio.timeout(60):
             out, err = await child.communicate()
-    assert child.returncode == 1
+    assert child.returncode == EX_CONFIG
     lines = [line for line in err.decode().splitlines() if line.startswith("ketsugi: ")]
     assert len(lines) == 1
     assert "Discord refused the token" in lines[0]
