@@ -35,7 +35,7 @@ async def test_minutes_whose_thread_is_locked_go_to_the_chair(
         world.env.inject_error("POST", f"/channels/{thread}/messages", status=403, code=160005, times=None)
         await end(world)
         (message,) = world.mine(world.chair.user.dm_channel.id)
-        assert t("post.minutes_by_dm", language, title="定例") in message.content
+        assert t("post.minutes_by_dm", language, title="定例", number=1) in message.content
         assert [a["filename"] for a in message.attachments] == ["minutes.md"]
         assert with_file(world) == [message.channel_id]
 
