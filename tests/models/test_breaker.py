@@ -152,11 +152,23 @@ def test_one_probe_at_a_time_and_the_others_do_not_wait() -> None:
     run_virtual(scene())
 
 
-async def test_without_time_left_the_failure_is_told() -> None:
-    room = Room("server", "server", "hang")
-    await room.asks(2)
-    assert await room.ask(seconds=0.0) == "timeout"
-    assert room.model.degraded
+def test_without_time_left_the_failure_is_told() -> None:
+    async def scene() -> None:
+        room = Room("server", "server", "hang")
+        await room.asks(2)
+        assert await room.ask(seconds=23.5) == "timeout"
+        assert room.model.degraded
+
+    run_virtual(scene())
+
+
+def test_a_deadline_too_short_for_any_provider_says_nothing_of_this_one() -> None:
+    async def scene() -> None:
+        room = Room(*["hang"] * 5)
+        assert [await room.ask(seconds=8.0) for _ in range(5)] == ["timeout"] * 5
+        assert not room.model.degraded
+
+    run_virtual(scene())
 
 
 async def test_a_cancelled_probe_lets_the_next_one_through() -> None:
