@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 SEND_TIMEOUT = 20.0  # seconds; discord.py's own retries of a 500 alone would take 25
 OVERLOADED_WAIT = 5.0  # seconds after a 503, which names none
 BANNED_WAIT = 60.0  # seconds after a 429 without details (Cloudflare's)
+NOT_US_WAIT = 60.0  # seconds after a 401; 10,000 answers of 401 and 403 in 10 minutes ban the address
 THREAD_EXISTS = 160004
 
 _REASONS: dict[int, Any] = {
@@ -38,11 +39,12 @@ _REASONS: dict[int, Any] = {
     50001: "forbidden",  # missing access
     50013: "forbidden",  # missing permissions
     50007: "forbidden",  # takes no direct messages
+    50027: "forbidden",  # a webhook's token is void (401)
     160005: "locked",  # locked thread
     50083: "locked",  # archived thread that this request does not reopen
     30046: "too_old",  # edits of messages older than an hour are limited
 }
-_BY_STATUS: dict[int, Any] = {401: "forbidden", 403: "forbidden", 404: "gone"}
+_BY_STATUS: dict[int, Any] = {403: "forbidden", 404: "gone"}
 
 
 def stage_error(error: BaseException) -> StageError:
@@ -56,7 +58,12 @@ def stage_error(error: BaseException) -> StageError:
             return Busy(OVERLOADED_WAIT)
         if error.status >= 500:
             return Uncertain(f"status {error.status}")
-        reason = _REASONS.get(error.code) or _BY_STATUS.get(error.status, "invalid")
+        known = _REASONS.get(error.code)
+        if known is None and error.status == 401:
+            return Busy(NOT_US_WAIT)  # our token was reset: nothing is said of the channel
+        if error.status in _BY_STATUS and not error.code:
+            return Uncertain(f"status {error.status} without a code")  # a proxy's: Discord's always name one
+        reason = known or _BY_STATUS.get(error.status, "invalid")
         return Refused(reason, f"status {error.status} code {error.code}")
     if isinstance(error, ValueError | TypeError):
         return Refused("invalid", type(error).__name__)  # refused by discord.py before any request

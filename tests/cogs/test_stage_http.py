@@ -127,12 +127,12 @@ async def test_a_short_rate_limit_is_waited_out(stub: Stub, stage: DiscordStage)
         (404, 10003, "gone"),
         (404, 10004, "gone"),
         (404, 10008, "gone"),
-        (404, 0, "gone"),
+        (404, 10015, "gone"),
         (403, 50001, "forbidden"),
         (403, 50013, "forbidden"),
         (403, 50007, "forbidden"),
-        (403, 0, "forbidden"),
-        (401, 0, "forbidden"),
+        (403, 20028, "forbidden"),
+        (401, 50027, "forbidden"),
         (400, 160005, "locked"),
         (403, 160005, "locked"),
         (400, 50083, "locked"),
@@ -148,6 +148,26 @@ async def test_refusals_say_why(stub: Stub, stage: DiscordStage, status: int, co
     assert isinstance(error, Refused)
     assert error.reason == reason
     assert len(stub.requests) == 1
+
+
+async def test_a_token_that_was_reset_ends_no_meeting(stub: Stub, stage: DiscordStage) -> None:
+    stub.answer = failing(401)
+    error = await say(stage)
+    assert isinstance(error, Busy)
+    assert error.retry_after == 60.0
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize("status", [403, 404])
+async def test_what_a_proxy_says_is_not_discords_word_on_the_channel(
+    stub: Stub, stage: DiscordStage, status: int
+) -> None:
+    async def page(request: web.Request) -> web.StreamResponse:
+        return web.Response(text="<html>Sorry, you have been blocked</html>", status=status)
+
+    for answer in (page, failing(status)):
+        stub.answer = answer
+        assert isinstance(await say(stage), Uncertain)
 
 
 async def test_a_dropped_connection_and_a_hang_are_uncertain(stub: Stub, client: discord.Client) -> None:
