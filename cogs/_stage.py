@@ -26,7 +26,11 @@ from cogs._webhooks import Webhooks
 
 log = logging.getLogger(__name__)
 
-SEND_TIMEOUT = 20.0  # seconds; discord.py's own retries of a 500 alone would take 25
+# Seconds that one request may take, discord.py's own repeats included (of a 500 they alone would take 25). A person
+# waits 25 s at most for an answer, its generation included: what can safely be tried again is cut off early.
+UPLOAD_TIMEOUT = 20.0  # with files
+TIMEOUT = 7.0  # a post of text is found again by its nonce or in the history, reading changes nothing
+COSMETIC_TIMEOUT = 5.0  # signs, typing, pins, the board: people wait for what comes after them
 OVERLOADED_WAIT = 5.0  # seconds after a 503, which names none
 BANNED_WAIT = 60.0  # seconds after a 429 without details (Cloudflare's)
 NOT_US_WAIT = 60.0  # seconds after a 401; 10,000 answers of 401 and 403 in 10 minutes ban the address
@@ -100,12 +104,16 @@ def without_name_line(content: str) -> str:
     return rest if first in _NAME_LINES else content
 
 
-class DiscordStage:
-    """Implements `bot.stage.Stage`. `timeout`: seconds that one request may take, repeats included."""
+def _limit(post: Outgoing) -> float:
+    return UPLOAD_TIMEOUT if post.files else TIMEOUT
 
-    def __init__(self, bot: discord.Client, timeout: float = SEND_TIMEOUT) -> None:
+
+class DiscordStage:
+    """Implements `bot.stage.Stage`. `timeout`: seconds that no request may exceed, whatever its kind."""
+
+    def __init__(self, bot: discord.Client, timeout: float = UPLOAD_TIMEOUT) -> None:
         self._bot = bot
-        self._timeout = timeout
+        self._longest = timeout
         self._typing: set[asyncio.Task[None]] = set()
         self._webhooks = Webhooks(bot, self._request)
 
@@ -116,7 +124,7 @@ class DiscordStage:
         if post.webhook_id is not None:
             return await self._webhooks.say(place, post)
         channel = self._channel(place)
-        async with self._request():
+        async with self._request(_limit(post)):
             message = await channel.send(body(post), **self._content(post), **self._reference(place, post))
         if post.pin:
             await self._pin(place, message.id)
@@ -128,7 +136,7 @@ class DiscordStage:
             "attachments": files_of(post),
             "view": buttons(post),
         }
-        async with self._request():
+        async with self._request(UPLOAD_TIMEOUT if post.files else COSMETIC_TIMEOUT):
             message = self._channel(place).get_partial_message(message_id)
             await message.edit(content=body(post), allowed_mentions=NO_PINGS, **changes)
 
@@ -142,7 +150,7 @@ class DiscordStage:
                 raise
 
     async def react(self, place: Place, message_id: int, emoji: str) -> None:
-        async with self._request():
+        async with self._request(COSMETIC_TIMEOUT):
             await self._channel(place).get_partial_message(message_id).add_reaction(emoji)
 
     async def reactors(self, place: Place, message_id: int, emoji: str) -> list[tuple[int, str]]:
@@ -178,7 +186,7 @@ class DiscordStage:
             found.append(self._seen(message))
 
     async def direct_message(self, user_id: int, post: Outgoing) -> int:
-        async with self._request():
+        async with self._request(_limit(post)):
             return (await (await self._user(user_id)).send(body(post), **self._content(post))).id
 
     async def withdraw(self, user_id: int, message_id: int) -> None:
@@ -203,13 +211,13 @@ class DiscordStage:
 
     async def _type(self, place: Place) -> None:
         with suppress(StageError):
-            async with self._request():
+            async with self._request(COSMETIC_TIMEOUT):
                 await self._channel(place).typing()
 
     async def _pin(self, place: Place, message_id: int) -> None:
         """A board that is not pinned is still a board: rights or the limit of pins may be missing."""
         try:
-            async with self._request():
+            async with self._request(COSMETIC_TIMEOUT):
                 await self._channel(place).get_partial_message(message_id).pin()
         except StageError as error:
             log.info("board not pinned: %s", error)
@@ -245,10 +253,10 @@ class DiscordStage:
         return seen(message, me, without_name_line(message.content) if mine else None)
 
     @asynccontextmanager
-    async def _request(self) -> AsyncIterator[None]:
+    async def _request(self, seconds: float = TIMEOUT) -> AsyncIterator[None]:
         """One request: limited in time, and failing only as StageError."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(min(seconds, self._longest)):
                 yield
         except (discord.DiscordException, aiohttp.ClientError, OSError, ValueError, TypeError) as error:
             raise stage_error(error) from error  # OSError holds TimeoutError too

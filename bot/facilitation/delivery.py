@@ -7,12 +7,13 @@ where an attempt was made before, a look into the channel's history first; recor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot import phrases
+from bot.facilitation import reacting
 from bot.facilitation.core import Change, Core
 from bot.facilitation.room import KEY_KICKOFF, KEY_MINUTES, Room
 from bot.meeting.display import display
@@ -146,29 +147,38 @@ def _same(seen: Seen, post: Outgoing) -> bool:
 
 
 async def deliver(core: Core, room: Room) -> None:
-    """Send what is due, in order, until the outbox is empty or Discord wants a pause; one sender a meeting."""
+    """Send what is due until the outbox is empty or Discord wants a pause; one sender a meeting.
+
+    Posts keep their order. Reactions come after them, and one that cannot be put holds nothing up.
+    """
     async with core.sending(room.id):
-        await _send_all(core, room)
+        while True:
+            put_before = room.puts
+            due = await core.db.unit(lambda c: outbox.due(c, room.id))
+            if not await _send_posts(core, room, [row for row in due if row.kind != "reaction"]):
+                return
+            if room.puts == put_before:  # what was put meanwhile may be a post: that goes first
+                await reacting.put_all(core, room, [row for row in due if row.kind == "reaction"])
+            if room.puts == put_before:
+                room.deliver_at, room.tries = None, 0
+                return
 
 
-async def _send_all(core: Core, room: Room) -> None:
-    while True:
-        put_before = room.puts
-        for row in await core.db.unit(lambda c: outbox.due(c, room.id)):
-            try:
-                await _one(core, room, row)
-                room.tries = 0
-            except Busy as busy:
-                _later(core, room, max(busy.retry_after, RETRY[min(room.tries, 2)]))
-                return
-            except Uncertain:
-                _later(core, room, RETRY[min(room.tries, len(RETRY) - 1)])
-                return
-            except Refused as refused:
-                await _refused(core, room, row, refused)
-        if room.puts == put_before:
-            room.deliver_at, room.tries = None, 0
-            return
+async def _send_posts(core: Core, room: Room, rows: Sequence[Post]) -> bool:
+    """In order; False where the first that cannot be sent now has to be waited for."""
+    for row in rows:
+        try:
+            await _one(core, room, row)
+            room.tries = 0
+        except Busy as busy:
+            _later(core, room, max(busy.retry_after, RETRY[min(room.tries, 2)]))
+            return False
+        except Uncertain:
+            _later(core, room, RETRY[min(room.tries, len(RETRY) - 1)])
+            return False
+        except Refused as refused:
+            await _refused(core, room, row, refused)
+    return True
 
 
 def _later(core: Core, room: Room, seconds: float) -> None:
@@ -180,10 +190,6 @@ async def _one(core: Core, room: Room, row: Post) -> None:
     from bot.panel import speech  # it puts posts itself
 
     now = core.clock.now()
-    if row.kind == "reaction":  # adding it twice is adding it once: no attempt to remember
-        await core.stage.react(room.place, int(row.payload["target"]), str(row.payload["emoji"]))
-        await core.db.unit(lambda c: outbox.sent(c, row.id, None, now))
-        return
     before = await core.db.unit(lambda c: outbox.begin_attempt(c, row.id, core.owner, now))
     post = outgoing_of(row)
     if row.kind == "dm":

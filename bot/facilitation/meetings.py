@@ -125,7 +125,7 @@ class Meetings:
         room.gap = room.gap and room.meeting.state is not MeetingState.CLOSED
         if room.gap and room.gap_at is not None and room.meeting.state is not MeetingState.STARTING:
             again = room.gap_at if again is None else min(again, room.gap_at)
-        if room.meeting.state is MeetingState.CLOSED and room.deliver_at is None and again is None:
+        if room.meeting.state is MeetingState.CLOSED and room.owing_at is None and again is None:
             self._rooms.pop(room.id, None)
             if self._by_place.get(room.place) == room.id:
                 del self._by_place[room.place]

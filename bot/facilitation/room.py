@@ -53,6 +53,8 @@ class Room:
         default_factory=list
     )  # outbox keys of posts whose hand-off waits for the assistant
     deliver_at: datetime | None = None
+    react_at: datetime | None = None  # set: reactions that could not be put are tried again then, none before
+    react_tries: int = 0
     puts: int = 0  # outbox rows put so far, so that a delivery sees what came in meanwhile
     tries: int = 0
     typing_until: datetime | None = None
@@ -184,6 +186,11 @@ class Room:
         if self.deliver_at is not None or self.meeting.state is not MeetingState.OPEN:
             return None
         return order.due(panel, self.panel_turns, self.people_at)
+
+    @property
+    def owing_at(self) -> datetime | None:
+        """When the outbox wants its next try; None where it is empty."""
+        return min((at for at in (self.deliver_at, self.react_at) if at is not None), default=None)
 
     def apply(self, change: Change) -> None:
         if change.meeting is not None:
@@ -336,7 +343,7 @@ class Room:
             pending_urgent=bool(pending and pending.urgent),
             alone=self.one_person and not meeting.closing,
             assist_due=bool(self.assist),
-            deliver_at=self.deliver_at,
+            deliver_at=self.owing_at,
             typing_until=self.typing_until,
             goodbye_done=KEY_GOODBYE in self.keys,
             draft_done=self.draft_done,
@@ -363,7 +370,7 @@ class Room:
         return next_step(self.state(), self.core.clock.now())
 
     def rearm(self) -> None:
-        if self.meeting.state is MeetingState.CLOSED and self.deliver_at is None:
+        if self.meeting.state is MeetingState.CLOSED and self.owing_at is None:
             return
         step = self.next()
         if step is not None:
