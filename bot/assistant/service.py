@@ -10,9 +10,11 @@ from bot import phrases
 from bot.assistant import asked
 from bot.assistant.call import call_about, fixed, relevant
 from bot.assistant.shelf import Reader, Shelf, fallback
+from bot.clock import Deadline
 from bot.errors import BadInput
 from bot.facilitation.core import Core
 from bot.facilitation.requests import Person
+from bot.facilitation.thinking import POSTING_S
 from bot.guard.model import Attempt, Generated
 from bot.guard.table import RoomFacts
 from bot.meeting.citing import Passage, cites, shown
@@ -51,13 +53,14 @@ class Assistant:
         Raises BadInput where the asker asked not to be recorded or sent, and where nothing was asked.
         """
         core, now = self._core, self._core.clock.now()
+        deadline = Deadline(max(1.0, core.limits.deadline_s - POSTING_S))  # of it all, the search included
         question = one_line(question)
         if not question:
             raise BadInput("error.text_missing")
         language, timezone = await core.db.unit(lambda c: self._prepared(c, place, by, now))
         reader = Reader(by.id, {place.guild_id: frozenset(channels)})
         found = await self.shelf.find(reader, asked.subject(question), language=language, now=now, here=place)
-        generated = await self._generated(place, question, found, language, timezone, now)
+        generated = await self._generated(place, question, found, language, timezone, now, deadline)
         text = generated.text or ""
         if generated.attempts and not await self._still(found, text, reader):
             text = phrases.t("ask.changed", language)
@@ -89,6 +92,7 @@ class Assistant:
         language: Language,
         timezone: str,
         now: datetime,
+        deadline: Deadline,
     ) -> Generated:
         subject = asked.subject(question)
         words = fallback(found, subject, language)
@@ -109,9 +113,7 @@ class Assistant:
             passages=found,
             asked=subject,
         )
-        return await self._core.generator.generate(
-            call_about(scene, held, words, self._core.limits.deadline_s)
-        )
+        return await self._core.generator.generate(call_about(scene, held, words, deadline.remaining()))
 
     async def _still(self, found: tuple[Passage, ...], text: str, reader: Reader) -> bool:
         used = set(cites(text))

@@ -211,12 +211,17 @@ async def close_now(core: Core, room: Room, by: Person) -> None:
     await core.commit(room, work)
 
 
-async def keep_going(core: Core, room: Room, by: Person) -> None:
-    now = core.clock.now()
+def refuse_closed(room: Room) -> None:
+    """BadInput where the meeting can no longer go on. To be asked inside the unit: who closes it may be quicker."""
     if room.meeting.state in (MeetingState.WRITING, MeetingState.CLOSED):
         raise BadInput("error.closed_already")
 
+
+async def keep_going(core: Core, room: Room, by: Person) -> None:
+    now = core.clock.now()
+
     async def work(c: Connection) -> Change:
+        refuse_closed(room)
         change = Change()
         stamp = int((room.meeting.closing_since or now).timestamp())
         await cancel(c, room, now, change, key=f"cancelled:{stamp}")

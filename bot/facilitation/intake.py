@@ -92,6 +92,8 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
         return change
 
     change = await core.commit(room, work, first=True)
+    if not change.value or change.value == UNHEARD:
+        room.present(message.at)
     if change.value == UNHEARD:
         await _show_unheard(core, room, seen)
         return

@@ -59,6 +59,7 @@ class Room:
     tries: int = 0
     typing_until: datetime | None = None
     last_human_at: datetime | None = None
+    present_at: datetime | None = None  # when somebody last wrote of whom nothing is stored
     human_count: int = 0
     unprompted_count: int | None = None  # human messages when the facilitator last spoke unprompted
     unprompted_at: datetime | None = None
@@ -331,11 +332,17 @@ class Room:
         self.last_human_at = message.at if self.last_human_at is None else max(self.last_human_at, message.at)
         self.board_dirty = True
 
+    def present(self, at: datetime) -> None:
+        """Somebody is there: the room is not quiet, though nothing of it is stored (a cap, an opt-out)."""
+        self.present_at = at if self.present_at is None else max(self.present_at, at)
+
     def state(self) -> RoomState:
         meeting, pending = self.meeting, self.pending
         return RoomState(
             meeting=meeting,
-            last_human_at=max(self.last_human_at or meeting.started_at, meeting.started_at),
+            last_human_at=max(
+                at for at in (self.last_human_at, self.present_at, meeting.started_at) if at is not None
+            ),
             fired=frozenset(self.fired),
             opening_done=KEY_OPENING in self.keys,
             pending_first_at=pending.first_at if pending else None,

@@ -99,14 +99,12 @@ async def step_notice(core: Core, room: Room) -> None:
 async def extend(core: Core, room: Room, minutes: int) -> datetime:
     """A later planned end; while a read-back waits this also means that people want to go on."""
     now = core.clock.now()
-    meeting = room.meeting
-    if meeting.state in (MeetingState.WRITING, MeetingState.CLOSED):
-        raise BadInput("error.closed_already")
-    end = max(meeting.planned_end, now) + timedelta(minutes=minutes)
-    if minutes < 1 or end - meeting.started_at > LONGEST:
-        raise BadInput("error.extend_range", hours=int(LONGEST.total_seconds() // 3600))
 
     async def work(c: Connection) -> Change:
+        closing.refuse_closed(room)
+        end = max(room.meeting.planned_end, now) + timedelta(minutes=minutes)
+        if minutes < 1 or end - room.meeting.started_at > LONGEST:
+            raise BadInput("error.extend_range", hours=int(LONGEST.total_seconds() // 3600))
         change = Change()
         if room.meeting.closing:
             stamp = int((room.meeting.closing_since or now).timestamp())
@@ -115,11 +113,12 @@ async def extend(core: Core, room: Room, minutes: int) -> datetime:
         passed = [n for n in notices(change.meeting, now) if n.at <= now]
         for notice in passed:
             await meetings.mark_notice(c, room.id, end, notice.minutes, now)
-        change.value = {(end, n.minutes) for n in passed}
+        change.value = end, {(end, n.minutes) for n in passed}
         return change
 
     change = await core.commit(room, work)
-    room.fired.update(change.value)
+    end: datetime = change.value[0]
+    room.fired.update(change.value[1])
     room.rearm()
     return end
 

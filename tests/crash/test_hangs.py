@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pytest
 
@@ -14,7 +14,7 @@ from bot.models.base import Draft, Out, Request
 from bot.stage import Busy, Uncertain
 from bot.store import outbox, overview
 from cogs._stage import COSMETIC_TIMEOUT, TIMEOUT
-from tests.crash.script import ScriptedModel
+from tests.crash.script import PLACE, ScriptedModel, person
 from tests.crash.table import Table, at_table
 from tests.crash.world import Calm
 
@@ -259,3 +259,28 @@ def test_a_sign_that_is_late_is_given_up_while_the_meeting_goes_on() -> None:
         assert settled[str(fresh)] == "sent"
 
     at_table(scenario, tap=limited)
+
+
+def test_ask_is_answered_in_time_however_long_the_search_takes() -> None:
+    model = HangingModel()
+
+    async def scenario(t: Table) -> None:
+        await t.start()
+        await asyncio.sleep(30)
+        await t.say("佐藤", "決定：公開日は木曜にする", then=30)
+        model.down = True
+        assistant = t.app.assistant
+        find = assistant.shelf.find
+
+        async def slowly(*asked: Any, **more: Any) -> Any:
+            await asyncio.sleep(15)
+            return await find(*asked, **more)
+
+        assistant.shelf.find = slowly  # type: ignore[method-assign]
+        before = t.seconds
+        told = await assistant.ask(PLACE, person("Tom"), "公開日はいつですか？", {PLACE.channel_id})
+        assert told.attempts
+        assert t.seconds - before <= LONGEST_S - 1.0
+        assert "木曜" in told.text
+
+    at_table(scenario, model)
