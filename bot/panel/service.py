@@ -17,7 +17,7 @@ from bot.meeting.lifecycle import TALKING
 from bot.meeting.model import ChannelKind, Language, Meeting, Persona, Route
 from bot.models.base import Usage
 from bot.models.prices import cost
-from bot.panel import roles
+from bot.panel import roles, starter
 from bot.panel.roles import Panel
 from bot.panel.turn import stop
 from bot.stage import Outgoing, Place
@@ -67,7 +67,7 @@ class Panels:
                 raise BadInput("panel.error.no_price", model=name)
 
     async def _in_thread(self, request: StartRequest) -> StartRequest:
-        """A post in the channel and the thread on it; a command that comes twice opens one thread."""
+        """A post in the channel and the thread on it; a command that comes twice, or is tried again, opens one."""
         core = self._core
         language: Language = "ja" if request.language == "ja" else "en"
         topic = display(request.title, 80)
@@ -76,7 +76,7 @@ class Panels:
             phrases.t("panel.starter", language, topic=topic), Persona.SYSTEM, language, nonce=nonce
         )
         try:
-            message_id = await core.stage.say(request.place, post)
+            message_id = await starter.put(core, request.place, post)
             name = phrases.t("panel.thread_name", language, topic=request.title)
             place = await core.stage.open_thread(request.place, message_id, name[:100])
         except StageError as error:
