@@ -55,7 +55,7 @@ def for_waiting(
     waiting = [
         m
         for m in stuff.unread
-        if m.message_id > room.handled_to
+        if room.waits(m)
         and addresses_assistant(m)
         and not room.keys & {f"ask:{m.message_id}", f"late:{m.message_id}"}
         and not (room.meeting.closing and asks_for_minutes(m))

@@ -12,7 +12,7 @@ from bot.facilitation.requests import Person
 from bot.facilitation.room import Room
 from bot.meeting.model import Message
 from bot.stage import Seen
-from bot.store import transcript
+from bot.store import meetings, transcript
 from bot.store.engine import Connection
 
 AGAIN = 100  # stored messages looked at again, for edits, deletions and reactions missed
@@ -23,27 +23,47 @@ HEARD = frozenset(
 
 async def read(core: Core, room: Room) -> None:
     """By message id, so that reading twice is reading once. Raises StageError where Discord gives nothing."""
+    kickoff = room.meeting.kickoff_message_id or snowflake(room.meeting.started_at - CLOCKS_APART)
 
-    async def known(c: Connection) -> list[Message]:
-        return list(await transcript.recent(c, room.id, AGAIN))
+    async def known(c: Connection) -> tuple[int, list[Message]]:
+        start = await _start(c, room, kickoff)
+        return start, await transcript.after(c, room.id, start - 1)
 
-    stored = await core.db.unit(known)
-    # From the kickoff on; where many messages are stored, from the last hundred on.
-    start = room.meeting.kickoff_message_id or snowflake(room.meeting.started_at - CLOCKS_APART)
-    after = max(start - 1, stored[0].message_id - 1) if len(stored) == AGAIN else start - 1
-    seen = {s.message_id: s for s in await core.stage.history(room.place, after)}
-    if after >= start:  # the board stands before them, and people join by reacting to it
-        seen |= {s.message_id: s for s in await core.stage.history(room.place, start - 1, 1)}
+    start, stored = await core.db.unit(known)
+    seen = {s.message_id: s for s in await core.stage.history(room.place, start - 1)}
+    newest = max(seen, default=0)
+    if start > kickoff:  # the board stands before them, and people join by reacting to it
+        seen |= {s.message_id: s for s in await core.stage.history(room.place, kickoff - 1, 1)}
+    known_ids = {m.message_id for m in stored}
     for message in seen.values():
-        if not message.mine and not message.bot:
+        if not message.mine and not message.bot and message.message_id not in known_ids:
             await intake.receive(core, room, message)
-    for old in stored:
+    for old in stored:  # none of them older than what was read: of those nothing says that they are gone
         now = seen.get(old.message_id)
         if now is None:
             await intake.deleted(core, room, old.message_id, core.clock.now())
         elif now.edited_at is not None and now.edited_at != old.edited_at:
             await intake.edited(core, room, old.message_id, now.text, now.edited_at)
     await _reactions(core, room, seen.values())
+    await core.db.unit(lambda c: meetings.hear(c, room.id, newest))
+
+
+async def _start(c: Connection, room: Room, kickoff: int) -> int:
+    """The first message to be read: nothing before it was missed, and it is never before the kickoff."""
+    latest = await transcript.recent(c, room.id, AGAIN)
+    if len(latest) < AGAIN:
+        return kickoff
+    return max(kickoff, min(latest[0].message_id, await meetings.heard_to(c, room.id)))
+
+
+async def note_heard(core: Core, room: Room) -> None:
+    """With every sweep: what was heard by the one before need not be read again.
+
+    Not what was heard just now: after a gap people's new messages come in before the library says that it is ready.
+    """
+    heard, room.newest_before = room.newest_before, room.newest_id if room.whole else 0
+    if heard and room.whole and heard != room.newest_before:
+        await core.db.unit(lambda c: meetings.hear(c, room.id, heard))
 
 
 async def _reactions(core: Core, room: Room, seen: Iterable[Seen]) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from bot import phrases
 from bot.assistant import answers
 from bot.errors import BadInput, NotAllowed
+from bot.facilitation import reading
 from bot.facilitation.addressing import addresses_assistant, addresses_facilitator, waits_for_answer
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
@@ -259,7 +260,7 @@ async def step_read_back(core: Core, room: Room) -> None:
 
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
-        change.value = await transcript.after(c, room.id, thought.read_to)
+        change.value = await reading.settle(c, room, thought)
         for answered, answer_text, answer_source in finals:
             change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
         close_at = now + READ_BACK_WINDOW

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from bot import phrases
 from bot.errors import StageError
-from bot.facilitation import closing, limits, pointing, recording
+from bot.facilitation import closing, limits, pointing, reading, recording
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_reaction
 from bot.facilitation.requests import Person
@@ -77,7 +77,7 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
         await core.policy.count(c, room.meeting.guild_id, now)
         if _beyond(room) and not (new or wish or room.meeting.closing or addressed(seen)):
             return Change(posts=await limits.tell(c, room, now))
-        if not await transcript.add(c, message, room.meeting.guild_id):
+        if not await transcript.add(c, reading.as_heard(room, message), room.meeting.guild_id):
             return Change()
         core.policy.heard(room.meeting.guild_id)
         stored = await append(c, room, new, message.at)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from bot.clock import Scheduler
-from bot.errors import BadInput, NoMeeting
+from bot.errors import BadInput, NoMeeting, StoreError
 from bot.facilitation import (
     attendance,
     backfill,
@@ -124,7 +124,10 @@ class Meetings:
         again = await steps.run(self._core, room)
         room.gap = room.gap and room.meeting.state is not MeetingState.CLOSED
         if room.gap and room.gap_at is not None and room.meeting.state is not MeetingState.STARTING:
-            again = room.gap_at if again is None else min(again, room.gap_at)
+            gap_at = room.gap_at
+            if room.id in self._reading:  # a gap in the gap: looked at again once this reading is over
+                gap_at = max(gap_at, self._core.clock.now() + timedelta(seconds=1))
+            again = gap_at if again is None else min(again, gap_at)
         if room.meeting.state is MeetingState.CLOSED and room.owing_at is None and again is None:
             self._rooms.pop(room.id, None)
             if self._by_place.get(room.place) == room.id:
@@ -160,6 +163,7 @@ class Meetings:
             await opening.create(core, request, language, core.policy.timezone(settings, language))
         )
         await deliver(core, room)
+        room.whole = not room.gap
         if room.meeting.state is MeetingState.CLOSED:
             self._rooms.pop(room.id, None)
             self._by_place.pop(room.place, None)
@@ -208,24 +212,38 @@ class Meetings:
         """Whether a meeting is held there; outside of one nothing is kept."""
         room = self._at(place)
         if room is not None and not seen.bot and not seen.mine:
-            await intake.receive(self._core, room, seen)
+            with self._read_again_where_lost(room):
+                await intake.receive(self._core, room, seen)
         return room is not None
+
+    @contextmanager
+    def _read_again_where_lost(self, room: Room) -> Iterator[None]:
+        """What people did and the store could not take (a full disk, for a moment) is read from the channel."""
+        try:
+            yield
+        except StoreError:
+            self._missed(room)
+            self._scheduler.arm(room.id, self._core.clock.now())
+            raise
 
     async def edited(self, place: Place, message_id: int, text: str, at: datetime) -> None:
         room = self._at(place)
         if room is not None:
-            await intake.edited(self._core, room, message_id, text, at)
+            with self._read_again_where_lost(room):
+                await intake.edited(self._core, room, message_id, text, at)
 
     async def deleted(self, place: Place, message_ids: Iterable[int], at: datetime) -> None:
         room = self._at(place)
-        for message_id in message_ids if room is not None else ():
-            assert room is not None
-            await intake.deleted(self._core, room, message_id, at)
+        if room is not None:
+            with self._read_again_where_lost(room):
+                for message_id in message_ids:
+                    await intake.deleted(self._core, room, message_id, at)
 
     async def reacted(self, place: Place, message_id: int, person: Person, emoji: str, added: bool) -> None:
         room = self._at(place)
         if room is not None:
-            await intake.reacted(self._core, room, message_id, person, emoji, added)
+            with self._read_again_where_lost(room):
+                await intake.reacted(self._core, room, message_id, person, emoji, added)
 
     async def typing(self, place: Place, person: Person) -> None:
         room = self._at(place)
@@ -314,11 +332,14 @@ class Meetings:
 
     async def recover(self) -> None:
         """After READY and RESUMED: take up open meetings, read what was missed, let the clock go on."""
-        await self._take_up_all()
+        try:
+            await self._take_up_all()
+        finally:  # the meetings that are known missed something, whatever the store says
+            rooms = [room for room in self._rooms.values() if room.meeting.state is not MeetingState.CLOSED]
+            for room in rooms:
+                self._missed(room)
+                self._scheduler.arm(room.id, self._core.clock.now() + timedelta(seconds=1))
         self._scheduler.arm(REMINDERS, self._core.clock.now())
-        rooms = [room for room in self._rooms.values() if room.meeting.state is not MeetingState.CLOSED]
-        for room in rooms:
-            self._missed(room)
         await asyncio.gather(*(self._read_gap(room) for room in rooms))
         for room in list(self._rooms.values()):
             room.rearm()
@@ -334,6 +355,10 @@ class Meetings:
                 self._missed(room)
                 self._scheduler.arm(room.id, self._core.clock.now())
             room.rearm()
+            try:
+                await backfill.note_heard(self._core, room)
+            except StoreError as error:  # the next sweep notes it
+                log_failure(f"how far meeting {room.id} was heard is not noted", error)
 
     async def _take_up_all(self) -> None:
         await self._take_up(await self._core.db.unit(meetings.open_all))
@@ -342,8 +367,11 @@ class Meetings:
     def _missed(self, room: Room) -> None:
         """From now on the room waits for what was missed to be read, for a while."""
         now = self._core.clock.now()
-        room.gap, room.gap_tries = True, 0
-        room.gap_at, room.gap_until = now, now + GAP_HOLDS
+        # Where the history stays unreadable a connection that comes and goes must not hold the room all the time.
+        if not room.gap or room.gap_until is None or now >= room.gap_until + 2 * GAP_HOLDS:
+            room.gap_until = now + GAP_HOLDS
+        room.gap, room.gap_tries, room.gap_at = True, 0, now
+        room.gaps, room.whole = room.gaps + 1, False
 
     async def _take_up(self, found: Iterable[Meeting]) -> None:
         for meeting in found:
@@ -371,13 +399,15 @@ class Meetings:
         if room.id in self._reading:
             return
         self._reading.add(room.id)
+        gaps = room.gaps
         room.gap_at = self._core.clock.now() + timedelta(seconds=RETRY[-1])  # not again while this goes on
         try:
             if room.meeting.state is MeetingState.STARTING:
                 await deliver(self._core, room)
             if room.meeting.state is not MeetingState.STARTING:
                 await backfill.read(self._core, room)
-                room.gap = False
+                room.gap = room.gaps != gaps  # something was missed meanwhile, and is perhaps not in it
+                room.gap_at, room.whole = self._core.clock.now(), not room.gap
         except Exception as error:
             log_failure(f"history of meeting {room.id} could not be read", error)
             pause = RETRY[min(room.gap_tries, len(RETRY) - 1)]

@@ -16,7 +16,17 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.erased import shown
 from bot.meeting import agenda, participation, replies
 from bot.meeting import ledger as folding
-from bot.meeting.model import Entry, Item, LedgerView, Meeting, MeetingState, Message, Speaker, is_panelist
+from bot.meeting.model import (
+    Entry,
+    Item,
+    Late,
+    LedgerView,
+    Meeting,
+    MeetingState,
+    Message,
+    Speaker,
+    is_panelist,
+)
 from bot.meeting.schedule import BOARD_EVERY, RoomState, Step, next_step
 from bot.panel import order
 from bot.panel.roles import Panel
@@ -26,6 +36,7 @@ from bot.store.engine import Connection
 
 KEY_OPENING, KEY_GOODBYE, KEY_MINUTES, KEY_KICKOFF = "opening", "goodbye", "minutes", "kickoff"
 GAP_HOLDS = timedelta(seconds=15)  # so long a room waits for a gap to be read: nobody may wait 25 s for it
+GAP_KEEPS_OPEN = timedelta(minutes=2)  # so much longer a read-back waits for the objections in it
 
 
 @dataclass
@@ -79,6 +90,10 @@ class Room:
     gap_tries: int = 0
     gap_at: datetime | None = None  # when reading it is tried again
     gap_until: datetime | None = None  # when the room goes on without it
+    gaps: int = 0  # opened so far, so that a reading sees what was missed while it went on
+    whole: bool = False  # nothing was missed since the channel was last read, or the kickoff
+    newest_id: int = 0  # of the messages that this process has heard ...
+    newest_before: int = 0  # ... and the same at the last sweep
     stale: bool = False
     write: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadlines: set[Deadline] = field(default_factory=set)  # of the generations under way
@@ -272,12 +287,12 @@ class Room:
         self.panel = await panels.get(c, self.id)
         self.panel_turns = await panels.turns(c, self.id)
         self.people_at = await panels.people_at(c, self.id)
-        unread = await transcript.after(c, self.id, self.meeting.cursor)
+        unread = await transcript.unread(c, self.id, self.meeting.cursor)
         self.pending = None
         turns = [int(key.removeprefix("turn:")) for key in self.keys if key.startswith("turn:")]
         self.handled_to = max([self.handled_to, self.meeting.cursor, *turns])
         for message in unread:
-            if message.message_id > self.handled_to:
+            if self.waits(message):
                 self.note_pending(message, urgent=waits_for_answer(message))
         if self.meeting.state is MeetingState.READ_BACK:
             await self._recount_substance(c)
@@ -291,6 +306,12 @@ class Room:
         since = (back[-1].message_id or 0) if back else 0
         later = await transcript.after(c, self.id, since)
         self.substance = sum(replies.adds_substance(m.text, words) for m in later if not m.by_panel)
+
+    def waits(self, message: Message) -> bool:
+        """No turn has dealt with it yet."""
+        if message.late is not Late.NO:
+            return message.late is Late.WAITING
+        return message.message_id > self.handled_to
 
     def note_pending(self, message: Message, *, urgent: bool) -> None:
         if self.pending is None:
@@ -313,8 +334,7 @@ class Room:
         self.pending = None
         self.handled_to = max(self.handled_to, read_to)
         for message in newer or ():
-            if message.message_id > read_to:
-                self.note_pending(message, urgent=waits_for_answer(message))
+            self.note_pending(message, urgent=waits_for_answer(message))
 
     def heard(self, message: Message) -> None:
         """Count a newly stored message."""
@@ -324,8 +344,9 @@ class Room:
             message.author_name,
             old.messages + 1,
             old.characters + len(message.text),
-            message.at,
+            message.at if old.last_at is None else max(old.last_at, message.at),
         )
+        self.newest_id = max(self.newest_id, message.message_id)
         self.human_count += 1
         if not message.by_panel:
             self.people_at = message.at if self.people_at is None else max(self.people_at, message.at)
@@ -360,6 +381,7 @@ class Room:
             bring_in_at=found[1] if (found := self.to_bring_in()) else None,
             panel_at=self.panel_at(),
             board_at=self._board_at(),
+            unheard_until=self.gap_until + GAP_KEEPS_OPEN if self.gap and self.gap_until else None,
         )
 
     def _board_at(self) -> datetime | None:

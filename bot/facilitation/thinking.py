@@ -76,7 +76,8 @@ class Thought:
     def cursor(self) -> int:
         """How far the room has been read for entries after this: no further where no valid answer came, or where
         older messages still wait."""
-        return self.room.meeting.cursor if self.generated.output is None or self.gap else self.read_to
+        before = self.room.meeting.cursor
+        return before if self.generated.output is None or self.gap else max(before, self.read_to)
 
     def final(self, core: Core) -> tuple[str | None, str]:
         """Step 6, at posting: the text against the room as it is now, and where it came from."""
@@ -126,13 +127,12 @@ async def material(core: Core, room: Room, *, oldest: bool = False) -> Material:
         await core.policy.count(c, room.meeting.guild_id, now)
         era = room.era
         unheard = await transcript.opted_out_of(c, room.meeting.guild_id, room.speakers)
-        unread = await transcript.after(c, room.id, room.meeting.cursor, UNREAD_AT_ONCE + 1)
+        cursor = room.meeting.cursor
+        unread = await transcript.unread(c, room.id, cursor, UNREAD_AT_ONCE + 1, newest=not oldest)
         gap = len(unread) > UNREAD_AT_ONCE and not oldest
+        unread = unread[:UNREAD_AT_ONCE] if oldest else unread[-UNREAD_AT_ONCE:]
         newest = await transcript.recent(c, room.id, HISTORY)
-        if gap:
-            unread = newest[-UNREAD_AT_ONCE:]
-        unread = unread[:UNREAD_AT_ONCE]
-        last = unread[-1].message_id if unread else None
+        last = max(cursor, unread[-1].message_id) if unread else None
         recent = [m for m in newest if last is None or m.message_id <= last]
         own = await outbox.recent_own(c, room.id, 40)
         known = {m.message_id for m in recent}
@@ -356,6 +356,7 @@ def grounded(room: Room, thought: Thought) -> list[NewEntry]:
             view=view,
             language=room.meeting.language,
             timezone=room.meeting.timezone,
+            late={m.message_id for m in thought.unread},
         )
         if isinstance(entry, NewEntry):
             found.append(recording.of_panel(entry) if is_panelist(entry.author_id) else entry)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot import phrases
 from bot.assistant import answers
-from bot.facilitation import closing, pointing, recording
+from bot.facilitation import closing, pointing, reading, recording
 from bot.facilitation.addressing import addresses_facilitator, waits_for_answer
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post, put_reaction
@@ -19,7 +19,7 @@ from bot.meeting.model import LANGUAGES, MeetingState, Message, Persona, Route
 from bot.meeting.schedule import ALONE_FROM
 from bot.meeting.text import fold, squeeze
 from bot.stage import Outgoing
-from bot.store import meetings, transcript
+from bot.store import meetings
 from bot.store.engine import Connection
 
 AT_LEAST_S = 5.0  # for an answer, however long the message has waited (it may be from before a restart)
@@ -31,7 +31,7 @@ async def step_turn(core: Core, room: Room) -> None:
     if not stuff.unread:
         room.pending = None
         return
-    to_facilitator = [m for m in stuff.unread if m.message_id > room.handled_to and addresses_facilitator(m)]
+    to_facilitator = [m for m in stuff.unread if room.waits(m) and addresses_facilitator(m)]
     seconds = _seconds_left(core, room, stuff)
     thought, *replied = await asyncio.gather(
         reply(core, room, stuff, to_facilitator[-1] if to_facilitator else None, seconds),
@@ -42,7 +42,7 @@ async def step_turn(core: Core, room: Room) -> None:
 
 def _seconds_left(core: Core, room: Room, stuff: Material) -> float | None:
     """What is left of the time that whoever waits longest may be kept waiting; None where nobody waits."""
-    waiting = [m.at for m in stuff.unread if m.message_id > room.handled_to and waits_for_answer(m)]
+    waiting = [m.at for m in stuff.unread if room.waits(m) and waits_for_answer(m)]
     if not waiting:
         return None
     waited = (core.clock.now() - min(waiting)).total_seconds()
@@ -77,8 +77,8 @@ async def _settle(
     finals = [(t, *t.final(core)) for t in replied]
 
     async def work(c: Connection) -> Change:
-        newer = await transcript.after(c, room.id, thought.read_to)
         change = await record(c, room, thought)
+        newer = await reading.settle(c, room, thought)
         await pointing.point_out(c, room, change, now)
         change.meeting = await meetings.update(
             c,
@@ -131,10 +131,13 @@ async def _put(
     details: dict[str, object] = {"hand_off": hands_off}
     if unprompted:
         details["unprompted"] = room.human_count
+    key, asked = f"turn:{thought.read_to}", thought.call.scene.addressed_by
+    if key in room.keys and asked is not None:  # a turn ended there that no model could read for
+        key = f"turn:{asked.message_id}"
     put = await put_post(
         c,
         room,
-        f"turn:{thought.read_to}",
+        key,
         Outgoing(text, Persona.FACILITATOR, language, meeting_id=room.id),
         now=now,
         route=Route.TURN,

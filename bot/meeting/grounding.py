@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from zoneinfo import ZoneInfo
@@ -119,7 +119,7 @@ def sentence_around(text: str, start: int, end: int) -> str:
 
 
 def _find(
-    claim: Claim, messages: Sequence[Message], cursor: int, kind: EntryKind
+    claim: Claim, messages: Sequence[Message], cursor: int, late: Collection[int], kind: EntryKind
 ) -> tuple[int, str, str] | Rejected:
     """(index of the message, quote as written, its sentence), the newest unread message first."""
     reason = "quote_short" if len(squeeze(claim.quote)) < MIN_QUOTE else "quote_missing"
@@ -133,8 +133,9 @@ def _find(
             if locate(claim.quote, message.text) is not None:
                 reason = "quoted_words"
             continue
-        if message.message_id <= cursor and kind not in _OLDER:
-            return Rejected("already_read" if reason != "quoted_words" else reason)
+        if message.message_id <= cursor and message.message_id not in late and kind not in _OLDER:
+            reason = "already_read" if reason != "quoted_words" else reason
+            continue
         quote = strip_invisible(message.text[span[0] : span[1]]).strip()
         return index, quote, strip_invisible(sentence_around(mine, *span))
     return Rejected(reason)
@@ -288,18 +289,20 @@ def ground(
     view: LedgerView,
     language: str,
     timezone: str = "UTC",
+    late: Collection[int] = (),
 ) -> NewEntry | Rejected:
     """The entry that `proposed` may become, or why it becomes none.
 
     `messages`: of this meeting, by people, in any order, older ones for context included. `cursor`: id of
     the last
-    message read before; only revisions, retractions and answers may rest on older ones. `timezone` (IANA)
+    message read before; only revisions, retractions and answers may rest on older ones, and anything on those
+    that came in `late` (ids). `timezone` (IANA)
     settles
     which day "tomorrow" was said on.
     """
     if proposed.kind not in _KINDS:
         return Rejected("kind")
-    found = _find(proposed, messages, cursor, EntryKind(proposed.kind))
+    found = _find(proposed, messages, cursor, late, EntryKind(proposed.kind))
     if isinstance(found, Rejected):
         return found
     index, quote, sentence = found
@@ -312,7 +315,7 @@ def ground(
         return Rejected("target")
     if kind is EntryKind.RETRACTION and not (speech.RETRACTS.search(fold(sentence)) or negations(sentence)):
         return Rejected("cue")
-    if message.message_id <= cursor and kind not in _OLDER:
+    if message.message_id <= cursor and message.message_id not in late and kind not in _OLDER:
         return Rejected("already_read")
     text = _text(proposed, sentence, index, messages, known, view)
     if kind not in (*_OLDER, EntryKind.NOTE) and find_same(view, kind, text) is not None:

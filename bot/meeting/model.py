@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -148,6 +148,14 @@ class Meeting:
         return self.closing_since is not None
 
 
+class Late(IntEnum):
+    """Of a message that came in after later ones had been dealt with: what was missed and read much later."""
+
+    NO = 0
+    WAITING = 1  # no turn has dealt with it
+    ANSWERED = 2  # a turn has, but no model could read it
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message as stored: a person's, or an AI participant's (other bots are never stored)."""
@@ -161,6 +169,7 @@ class Message:
     reply_to: int | None = None
     edited_at: datetime | None = None
     deleted_at: datetime | None = None
+    late: Late = Late.NO
 
     @property
     def by_panel(self) -> bool:

@@ -81,6 +81,9 @@ class RoomState:
     bring_in_at: datetime | None = None  # when somebody quiet is to be asked
     panel_at: datetime | None = None  # when the next turn of the panel is due, or its end
     board_at: datetime | None = None  # when the board wants its next edit; None = nothing changed
+    unheard_until: datetime | None = (
+        None  # so long no read-back expires: what people wrote has yet to be read
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +132,12 @@ def _upcoming_notice(state: RoomState, now: datetime) -> Step | None:
 
 
 def close_moment(state: RoomState) -> datetime | None:
-    """When the read-back expires: somebody typing holds it, for 60 s at most."""
+    """When the read-back expires: somebody typing holds it, for 60 s at most, and so does what was missed."""
     close_at = state.meeting.close_at
-    if close_at is None or state.typing_until is None or state.typing_until <= close_at:
-        return close_at
-    return min(state.typing_until, close_at + TYPING_HOLD)
+    if close_at is None:
+        return None
+    unheard, typing = state.unheard_until or close_at, state.typing_until or close_at
+    return max(close_at, unheard, min(typing, close_at + TYPING_HOLD))
 
 
 def _turn(state: RoomState) -> Step | None:

@@ -13,6 +13,7 @@ from functools import partial
 from pydantic import BaseModel
 
 from bot import phrases
+from bot.facilitation import reading
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post
 from bot.facilitation.room import KEY_MINUTES, Room
@@ -92,10 +93,14 @@ async def _catch_up(core: Core, room: Room) -> None:
         # A part that gave nothing is tried once more; marks and what people recorded by hand are in the ledger already.
         again = thought.generated.output is None and failed_at != thought.read_to
         failed_at = thought.read_to if again else None
-        cursor = room.meeting.cursor if again else thought.read_to
+        cursor = room.meeting.cursor if again else max(room.meeting.cursor, thought.read_to)
 
-        async def work(c: Connection, thought: Thought = thought, cursor: int = cursor) -> Change:
+        async def work(
+            c: Connection, thought: Thought = thought, cursor: int = cursor, again: bool = again
+        ) -> Change:
             change = await record(c, room, thought)
+            if not again:
+                await reading.mark(c, room, thought, read=True)
             change.meeting = await meetings.update(c, room.id, cursor=cursor)
             return change
 

@@ -16,13 +16,13 @@ from bot.store import schema
 
 _meetings = schema.meetings
 # The chain's end belongs to bot.store.ledger, id and server never change.
-_CHANGEABLE = {c.name for c in _meetings.c} - {"id", "guild_id", "ledger_count", "ledger_head"}
+# How far a channel was heard is for `hear` alone: no cache of a meeting holds it.
+_APART = ("ledger_count", "ledger_head", "heard_to")
+_CHANGEABLE = {c.name for c in _meetings.c} - {"id", "guild_id", *_APART}
 
 
 def _meeting(row: sa.Row[Any]) -> Meeting:
-    values = {
-        name: value for name, value in row._mapping.items() if name not in ("ledger_count", "ledger_head")
-    }
+    values = {name: value for name, value in row._mapping.items() if name not in _APART}
     values["channel_kind"] = ChannelKind(values["channel_kind"])
     values["state"] = MeetingState(values["state"])
     values["activity"] = Activity(values["activity"])
@@ -209,6 +209,18 @@ async def move(
     )
     row = (await c.execute(statement)).first()
     return None if row is None else _meeting(row)
+
+
+async def heard_to(c: AsyncConnection, meeting_id: int) -> int:
+    """The message up to which nothing was missed in the meeting's channel; 0: that is not known."""
+    query = sa.select(_meetings.c.heard_to).where(_meetings.c.id == meeting_id)
+    return (await c.execute(query)).scalar() or 0
+
+
+async def hear(c: AsyncConnection, meeting_id: int, message_id: int) -> None:
+    """Up to `message_id` nothing was missed; never goes back."""
+    statement = sa.update(_meetings).where(_meetings.c.id == meeting_id, _meetings.c.heard_to < message_id)
+    await c.execute(statement.values(heard_to=message_id))
 
 
 async def mark_notice(

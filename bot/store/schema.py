@@ -120,6 +120,7 @@ meetings = sa.Table(
     _column("ledger_head", _Word, default=""),
     _column("agenda_minutes", sa.JSON, default="[]"),  # minutes or null, one an agenda item
     _optional("parent_id", sa.BigInteger),  # the channel of a public thread or forum post
+    _column("heard_to", sa.BigInteger, default="0"),  # nothing was missed up to this message
     sa.Index(
         "uq_meetings_open_channel",
         "guild_id",
@@ -145,6 +146,7 @@ messages = sa.Table(
     _optional("reply_to", sa.BigInteger),
     _optional("edited_at", Moment),
     _optional("deleted_at", Moment),
+    _column("late", sa.SmallInteger, default="0"),  # bot.meeting.model.Late
     sa.Index("ix_messages_guild_id", "guild_id", "author_id"),
 )
 

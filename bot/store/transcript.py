@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.meeting.model import Message, Speaker
+from bot.meeting.model import Late, Message, Speaker
 from bot.store import schema
 from bot.store._gate import ERASED
 
@@ -21,7 +21,7 @@ _FIELDS = [c for c in _messages.c if c.name != "guild_id"]
 
 
 def _message(row: sa.Row[Any]) -> Message:
-    return Message(**row._mapping)
+    return Message(**{**row._mapping, "late": Late(row.late)})
 
 
 def _wants_nothing_stored(guild_id: Any, user_id: Any) -> sa.Exists:
@@ -102,6 +102,43 @@ async def after(
     """Messages with an id above `message_id`, oldest first; deleted ones are left out."""
     query = _of(meeting_id).where(_messages.c.message_id > message_id).order_by(_messages.c.message_id)
     return [_message(row) for row in await c.execute(query if limit is None else query.limit(limit))]
+
+
+async def unread(
+    c: AsyncConnection, meeting_id: int, cursor: int, limit: int | None = None, *, newest: bool = False
+) -> list[Message]:
+    """What comes after the cursor, and what came in late before it, oldest first; `newest`: the last `limit`."""
+    key = _messages.c.message_id
+    query = _of(meeting_id).where((key > cursor) | (_messages.c.late != Late.NO))
+    query = query.order_by(key.desc() if newest else key).limit(limit)
+    found = [_message(row) for row in await c.execute(query)]
+    return found[::-1] if newest else found
+
+
+async def overtaken(c: AsyncConnection, meeting_id: int, after: int, to: int, read: Collection[int]) -> None:
+    """Late is what stands between these two ids and is none of those read: it came in while they were.
+
+    Who opted out is read by nobody, so that nothing of theirs waits.
+    """
+    statement = sa.update(_messages).where(
+        _messages.c.meeting_id == meeting_id,
+        _messages.c.message_id > after,
+        _messages.c.message_id <= to,
+        _messages.c.message_id.not_in(list(read)),
+        _messages.c.deleted_at.is_(None),
+        ~_wants_nothing_stored(_messages.c.guild_id, _messages.c.author_id),
+    )
+    await c.execute(statement.values(late=Late.WAITING))
+
+
+async def dealt_with(c: AsyncConnection, meeting_id: int, message_ids: Collection[int], now: Late) -> None:
+    """Of these messages those that came in late are now read (`Late.NO`), or answered unread."""
+    statement = sa.update(_messages).where(
+        _messages.c.meeting_id == meeting_id,
+        _messages.c.message_id.in_(list(message_ids)),
+        _messages.c.late != Late.NO,
+    )
+    await c.execute(statement.values(late=now))
 
 
 async def recent(c: AsyncConnection, meeting_id: int, limit: int) -> list[Message]:
@@ -219,10 +256,13 @@ async def reactions_on(
 ) -> list[tuple[int, int, str, str]]:
     """(message id, user id, user name, emoji) of every reaction on these messages."""
     columns = (_reactions.c.message_id, _reactions.c.user_id, _reactions.c.user_name, _reactions.c.emoji)
+    # Not by a list of ids: a long meeting has more of them than a statement may hold.
     query = sa.select(*columns).where(
-        _reactions.c.meeting_id == meeting_id, _reactions.c.message_id.in_(list(message_ids))
+        _reactions.c.meeting_id == meeting_id, _reactions.c.message_id >= min(message_ids, default=0)
     )
-    return [(row.message_id, row.user_id, row.user_name, row.emoji) for row in await c.execute(query)]
+    asked = set(message_ids)
+    rows = [row for row in await c.execute(query) if row.message_id in asked]
+    return [(row.message_id, row.user_id, row.user_name, row.emoji) for row in rows]
 
 
 async def joined(c: AsyncConnection, meeting_id: int, message_ids: Collection[int]) -> dict[int, str]:

@@ -16,7 +16,17 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.errors import StoreError
-from bot.meeting.model import Entry, EntryKind, Meeting, MeetingState, Message, NewEntry, Origin, Persona
+from bot.meeting.model import (
+    Entry,
+    EntryKind,
+    Late,
+    Meeting,
+    MeetingState,
+    Message,
+    NewEntry,
+    Origin,
+    Persona,
+)
 from bot.panel.order import Turn
 from bot.panel.roles import Panel, Plan
 from bot.store import (
@@ -99,7 +109,7 @@ async def test_migrations_make_exactly_the_tables_of_the_metadata(database: Data
 @pytest.mark.parametrize(
     ("kind", "table", "elsewhere"),
     [
-        (Meeting, schema.meetings, {"ledger_count", "ledger_head"}),
+        (Meeting, schema.meetings, {"ledger_count", "ledger_head", "heard_to"}),
         (Message, schema.messages, {"guild_id"}),
         (Entry, schema.entries, {"guild_id", "seals"}),
         (servers.ServerSettings, schema.servers, set()),
@@ -165,10 +175,15 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "meetings.mark_notice": lambda c, m: meetings.mark_notice(c, m, NOW, 5, NOW),
     "meetings.notices": lambda c, m: meetings.notices(c, m),
     "meetings.once": lambda c, m: meetings.once(c, 7, m, NOW),
+    "meetings.heard_to": lambda c, m: meetings.heard_to(c, m),
+    "meetings.hear": lambda c, m: meetings.hear(c, m, 5),
     "transcript.add": lambda c, m: transcript.add(c, said(m, 5, "x"), GUILD),
     "transcript.get": lambda c, m: transcript.get(c, m, 5),
     "transcript.edit": lambda c, m: transcript.edit(c, m, 5, "y", NOW),
     "transcript.after": lambda c, m: transcript.after(c, m, 1, 5),
+    "transcript.unread": lambda c, m: transcript.unread(c, m, 1, 5, newest=True),
+    "transcript.overtaken": lambda c, m: transcript.overtaken(c, m, 1, 5, [3]),
+    "transcript.dealt_with": lambda c, m: transcript.dealt_with(c, m, [5], Late.NO),
     "transcript.recent": lambda c, m: transcript.recent(c, m, 5),
     "transcript.everything": lambda c, m: transcript.everything(c, m),
     "transcript.count": lambda c, m: transcript.count(c, m),

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.meeting.model import Meeting, Speaker
+from bot.meeting.model import Late, Meeting, Speaker
 from bot.store import transcript
 from bot.store.engine import Database
 
@@ -142,3 +142,37 @@ async def test_the_daily_cap_counts_a_server_s_messages_of_all_meetings(
     since = NOW + timedelta(seconds=3)
     assert await database.unit(lambda c: transcript.count_since(c, GUILD, since)) == 3
     assert await database.unit(lambda c: transcript.count_since(c, GUILD + 1, since)) == 0
+
+
+async def test_what_came_in_late_is_unread_until_it_was_dealt_with(database: Database, talk: int) -> None:
+    async def unread(c: AsyncConnection) -> list[tuple[int, Late]]:
+        return [(m.message_id, m.late) for m in await transcript.unread(c, talk, 4)]
+
+    async def work(c: AsyncConnection) -> None:
+        assert await unread(c) == [(5, Late.NO)]
+        await transcript.overtaken(c, talk, 1, 4, [4])
+        assert await unread(c) == [(2, Late.WAITING), (3, Late.WAITING), (5, Late.NO)]
+        await transcript.dealt_with(c, talk, [2, 5], Late.ANSWERED)
+        assert await unread(c) == [(2, Late.ANSWERED), (3, Late.WAITING), (5, Late.NO)]
+        await transcript.dealt_with(c, talk, [2, 3], Late.NO)
+        assert await unread(c) == [(5, Late.NO)]
+
+    await database.unit(work)
+
+
+async def test_of_what_is_unread_the_oldest_or_the_newest_are_taken(database: Database, talk: int) -> None:
+    async def work(c: AsyncConnection) -> list[list[int]]:
+        oldest = await transcript.unread(c, talk, 1, 2)
+        newest = await transcript.unread(c, talk, 1, 2, newest=True)
+        return [[m.message_id for m in found] for found in (oldest, newest)]
+
+    assert await database.unit(work) == [[2, 3], [4, 5]]
+
+
+async def test_nothing_of_who_opted_out_is_late(database: Database, talk: int) -> None:
+    async def work(c: AsyncConnection) -> list[int]:
+        await transcript.opt_out(c, GUILD, SUZUKI, NOW)
+        await transcript.overtaken(c, talk, 0, 5, [5])
+        return [m.message_id for m in await transcript.unread(c, talk, 5)]
+
+    assert await database.unit(work) == [1, 3]

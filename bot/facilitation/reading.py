@@ -1,0 +1,37 @@
+"""How far a room has been read. What was missed may turn up behind that: it is late, and is read and answered all
+the same, while what had been dealt with stays so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.facilitation.room import Room
+from bot.facilitation.thinking import Thought
+from bot.meeting.model import Late, Message
+from bot.store import transcript
+from bot.store.engine import Connection
+
+
+def as_heard(room: Room, message: Message) -> Message:
+    """`message` as it is stored: late where later ones have been dealt with. To be asked inside a unit."""
+    late = message.message_id <= max(room.meeting.cursor, room.handled_to)
+    return replace(message, late=Late.WAITING) if late else message
+
+
+async def settle(c: Connection, room: Room, thought: Thought) -> list[Message]:
+    """`thought` has dealt with what it read, in the unit that records it; what waits for the next turn."""
+    await mark(c, room, thought, read=thought.generated.output is not None)
+    front = max(thought.read_to, room.handled_to)
+    waiting = await transcript.unread(c, room.id, front)
+    return [m for m in waiting if m.late is not Late.ANSWERED]
+
+
+async def mark(c: Connection, room: Room, thought: Thought, *, read: bool) -> None:
+    """What came in late is read now, or (`read` False) answered at least; what came in behind it meanwhile is late."""
+    ids = [m.message_id for m in thought.unread]
+    if not ids:
+        return
+    # Of a backlog only its newest part was read: what stands before that waits for the catching up.
+    begin = max(room.meeting.cursor, ids[0]) if thought.gap else room.meeting.cursor
+    await transcript.overtaken(c, room.id, begin, thought.read_to, ids)
+    await transcript.dealt_with(c, room.id, ids, Late.NO if read else Late.ANSWERED)
