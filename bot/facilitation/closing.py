@@ -21,7 +21,7 @@ from bot.meeting.model import LANGUAGES, Meeting, MeetingState, Message, Persona
 from bot.meeting.schedule import READ_BACK_WINDOW
 from bot.meeting.words import Words
 from bot.stage import Outgoing
-from bot.store import meetings, outbox, transcript
+from bot.store import meetings, outbox
 from bot.store.engine import Connection
 
 SUBSTANCE_CANCELS = 3
@@ -333,7 +333,7 @@ async def step_goodbye(core: Core, room: Room) -> None:
     now = core.clock.now()
     text, source = thought.final(core)
     finals = [(t, *t.final(core)) for t in replied]
-    unheard = [m for m in stuff.unread if m.message_id > room.handled_to and addresses_facilitator(m)]
+    unheard = [m for m in stuff.unread if room.waits(m) and addresses_facilitator(m)]
 
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)

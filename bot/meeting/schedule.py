@@ -17,6 +17,7 @@ BURST = timedelta(seconds=15)  # ... or 15 s after it began
 ALONE_QUIET = timedelta(seconds=20)
 ALONE_FROM = timedelta(minutes=3)  # until then a reaction answers, after it words
 READ_BACK_WINDOW = timedelta(seconds=60)  # SPEC 2.9
+UNHEARD_HOLD = timedelta(minutes=3)  # however often the connection comes and goes
 TYPING_HOLD = timedelta(seconds=60)
 QUIET_BEFORE_END = timedelta(minutes=30)
 QUIET_AFTER_END = timedelta(minutes=10)
@@ -137,7 +138,7 @@ def close_moment(state: RoomState) -> datetime | None:
     if close_at is None:
         return None
     unheard, typing = state.unheard_until or close_at, state.typing_until or close_at
-    return max(close_at, unheard, min(typing, close_at + TYPING_HOLD))
+    return max(close_at, min(unheard, close_at + UNHEARD_HOLD), min(typing, close_at + TYPING_HOLD))
 
 
 def _turn(state: RoomState) -> Step | None:
