@@ -140,6 +140,11 @@ def search(cases: list[Case], processes: int, show: Callable[[str], None] = prin
 
 # The machine's invariants, which it names after every step.
 HELD = ("state.no_step_fails", "state.nobody_waits", "state.nothing_is_posted", "state.transitions_follow")
+STEPS = (
+    10,
+    20,
+    30,
+)  # of a life, by its seed: short ones see more beginnings and ends, long ones more of a middle
 CHUNK = 100  # random lives a task; each chunk has its own seed, so that one can be run again alone
 
 
@@ -154,7 +159,7 @@ def _lives(seed: int) -> tuple[int, int, str]:
     began = time.monotonic()
     chosen = settings(
         max_examples=CHUNK,
-        stateful_step_count=30,
+        stateful_step_count=STEPS[seed % len(STEPS)],
         deadline=None,
         database=None,
         print_blob=True,
