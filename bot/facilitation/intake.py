@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from bot import phrases
 from bot.errors import StageError
-from bot.facilitation import closing, limits, pointing, reading, recording
+from bot.facilitation import closing, edits, limits, pointing, reading, recording
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_reaction
 from bot.facilitation.requests import Person
@@ -138,7 +138,7 @@ async def edited(core: Core, room: Room, message_id: int, text: str, at: datetim
         after = await transcript.get(c, room.id, message_id)
         if before is None or after is None or frozen(room):
             return Change()
-        new = recording.from_edit(room.meeting, after, room.view, room.entries, room.names)
+        new = edits.from_edit(room.meeting, after, room.view, room.entries, room.names)
         stored = await append(c, room, new, now)
         posts = False
         for entry in stored:
@@ -155,7 +155,7 @@ async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None
         before = await transcript.delete(c, room.id, message_id, at)
         if before is None:
             return Change()
-        gone = [] if frozen(room) else recording.from_deletion(before, room.view, room.entries)
+        gone = [] if frozen(room) else edits.from_deletion(before, room.view, room.entries)
         stored = await append(c, room, gone, at)
         for entry in room.entries:
             if entry.message_id == message_id and not entry.redacted:

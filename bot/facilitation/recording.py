@@ -72,13 +72,14 @@ def from_message(
     """The entries that the marks of `message` make, idempotent by their source keys."""
     found: list[NewEntry] = []
     for mark in marks.find(message.text, books(), names=[*names, message.author_name]):
-        entry = _entry(meeting, message, mark, view)
+        entry = entry_of(meeting, message, mark, view)
         if entry is not None:
             found.append(entry)
     return found
 
 
-def _entry(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> NewEntry | None:
+def entry_of(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> NewEntry | None:
+    """The entry that one mark of `message` makes; None where it names nothing, or repeats what holds."""
     refers_to: int | None = None
     kind = mark.kind
     if kind is EntryKind.VOTE:
@@ -170,7 +171,7 @@ def correction(message: Message, before: Sequence[Message], entries: Sequence[En
             continue
         for entry in reversed(entries):
             if entry.message_id == earlier.message_id and old in entry.text and entry.kind in _WORDED:
-                return _rewording(
+                return rewording(
                     entry,
                     entry.text.replace(old, new, 1),
                     message,
@@ -196,7 +197,7 @@ _WORDED = frozenset(
 )
 
 
-def _rewording(
+def rewording(
     entry: Entry,
     text: str,
     message: Message,
@@ -205,6 +206,7 @@ def _rewording(
     owner: str | None = None,
     quote: str | None = None,
 ) -> NewEntry:
+    """Another wording of what `entry` says; owner, day and value stay unless others are given."""
     return NewEntry(
         kind=EntryKind.REVISION,
         text=text,
@@ -219,57 +221,6 @@ def _rewording(
         due=entry.due,
         value=entry.value,
     )
-
-
-def from_edit(
-    meeting: Meeting, message: Message, view: LedgerView, entries: Sequence[Entry], names: Sequence[str]
-) -> list[NewEntry]:
-    """What an edited message changes (SPEC 2.4): another wording revises, a mark taken away retracts, a new one adds.
-
-    `message` is the message as it reads now.
-    """
-    stamp = int(message.edited_at.timestamp() * 1000) if message.edited_at else 0
-    standing = {e.source_key: e for e in entries if e.message_id == message.message_id}
-    now = {f"m:{message.message_id}:{m.place}": m for m in marks.find(message.text, books(), names=names)}
-    changes: list[NewEntry] = []
-    for key, entry in standing.items():
-        if entry.origin is not Origin.MARK:
-            continue
-        item = view.item(entry.number)
-        if item is None or item.status == "retracted" or item.original.number != entry.number:
-            continue
-        mark = now.pop(key, None)
-        if mark is None or mark.kind is not entry.kind:
-            changes.append(
-                retraction(item, message, Origin.EDIT, f"e:{message.message_id}:{entry.number}:{stamp}")
-            )
-        elif mark.text != item.text:
-            changes.append(
-                _rewording(
-                    item.entry,
-                    mark.text,
-                    message,
-                    Origin.EDIT,
-                    owner=mark.owner,
-                    quote=mark.quote,
-                    key=f"e:{message.message_id}:{entry.number}:{stamp}",
-                )
-            )
-    for mark in now.values():
-        added = _entry(meeting, message, mark, view)
-        if added is not None:
-            changes.append(added)
-    return changes
-
-
-def from_deletion(message: Message, view: LedgerView, entries: Sequence[Entry]) -> list[NewEntry]:
-    """Deleting the message that an entry stands on retracts it; the quote is redacted by the caller."""
-    changes = []
-    for entry in entries:
-        item = view.item(entry.number) if entry.message_id == message.message_id else None
-        if item is not None and item.original.number == entry.number and item.status != "retracted":
-            changes.append(retraction(item, message, Origin.DELETE, f"d:{message.message_id}:{entry.number}"))
-    return changes
 
 
 def retraction(item: Item, by: Message, origin: Origin, key: str) -> NewEntry:

@@ -119,6 +119,77 @@ def test_an_edited_mark_is_a_revision(heard: bool) -> None:
     held(story)
 
 
+EDITS = [
+    pytest.param(
+        "提案：料金は500円", ["決定：料金は500円"], ["料金は500円"], id="a proposal made a decision"
+    ),
+    pytest.param(
+        "決定：料金は500円", ["経緯は長いので省きます\n決定：料金は500円"], ["料金は500円"], id="a line above"
+    ),
+    pytest.param(
+        "決定：料金は500円", ["提案：料金は500円", "決定：料金は500円"], ["料金は500円"], id="there and back"
+    ),
+    pytest.param("決定：料金は500円", ["料金の話", "決定：料金は500円"], ["料金は500円"], id="away and back"),
+    pytest.param(
+        "Decision: A stays\nDecision: B goes",
+        ["Decision: B goes\nDecision: A stays"],
+        ["A stays", "B goes"],
+        id="swapped",
+    ),
+    pytest.param(
+        "決定：料金は500円",
+        ["決定：料金は600円", "前置き\n決定：料金は700円"],
+        ["料金は700円"],
+        id="moved and reworded",
+    ),
+]
+
+
+@pytest.mark.parametrize(("first", "later", "decided"), EDITS)
+def test_no_edit_loses_a_decision(first: str, later: list[str], decided: list[str]) -> None:
+    async def story(s: Sitting) -> None:
+        await s.start()
+        (message,) = await s.talk(("佐藤", first))
+        for text in later:
+            await s.edit(message, text)
+            await asyncio.sleep(5)
+        closed = await s.close()
+        assert sorted(closed.texts("decisions")) == decided
+
+    held(story)
+
+
+def test_an_edit_of_another_line_brings_back_nothing_and_unsays_nobody() -> None:
+    async def story(s: Sitting) -> None:
+        await s.start()
+        ids = await s.talk(("佐藤", "決定：料金は500円\n決定：返信は翌日まで"), ("鈴木", "撤回：料金は500円"))
+        await s.meetings.revise(s.place, 2, "返信は当日中", s.person("鈴木"), s.click())
+        await s.edit(ids[0], "決定：料金は500円\n決定：返信は翌日まで\nメモ：部屋は4階")
+        closed = await s.close()
+        assert closed.texts("decisions") == ["返信は当日中"]
+        assert closed.texts("withdrawn") == ["料金は500円"]
+
+    held(story)
+
+
+@pytest.mark.parametrize(
+    ("edited", "sum_of_votes"),
+    [("-1 やはり高い", -1), ("高いと思います", 0), ("+1 賛成です\n少し高いですが", 1)],
+)
+def test_an_edited_vote_is_the_vote_as_it_reads_now(edited: str, sum_of_votes: int) -> None:
+    async def story(s: Sitting) -> None:
+        await s.start()
+        ids = await s.talk(("佐藤", "提案：料金は500円"), ("鈴木", "+1 賛成です"))
+        await s.edit(ids[1], edited)
+        (proposal,) = (await s.meetings.ledger(s.place)).open_proposals
+        assert sum(v.value or 0 for v in proposal.votes) == sum_of_votes
+        await s.delete(ids[1])
+        (proposal,) = (await s.meetings.ledger(s.place)).open_proposals
+        assert not proposal.votes
+
+    held(story)
+
+
 @pytest.mark.parametrize("heard", [True, False], ids=["seen at once", "while the bot was away"])
 def test_a_deleted_mark_is_a_retraction_with_its_quote_redacted(heard: bool) -> None:
     async def story(s: Sitting) -> None:
