@@ -101,3 +101,32 @@ def test_the_command_plays_the_demo_and_leaves_lines_and_database(
     assert rows[-1]["kind"] == "summary"
     assert database.stat().st_size > 0
     assert "1 minutes message" in capsys.readouterr().out
+
+
+SCENARIOS = sorted(demo("en").parent.glob("*.jsonl")) + sorted(
+    (demo("en").parent / "fidelity").glob("*.jsonl")
+)
+FAULTS: list[dict[str, Any]] = [
+    {"fault": "discord", "error": "lost", "times": 1},
+    {"fault": "discord", "error": "timeout", "times": 1},
+    {"fault": "discord", "status": 503, "times": 1},
+    {"fault": "model", "error": "timeout", "times": 1},
+    {"fault": "model", "status": 500, "times": 2},
+    {"fault": "model", "status": 429, "for_s": 60},
+    {"restart": True, "down_s": 2, "crash": True},
+]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("shaken", [False, True], ids=["calm", "every kind of fault"])
+async def test_nobody_waits_longer_than_25_s_in_any_scenario(
+    scenario: Path, shaken: bool, tmp_path: Path
+) -> None:
+    rows: list[str] = []
+    for number, row in enumerate(scenario.read_text(encoding="utf-8").splitlines()):
+        if shaken and number > 1:  # the first event follows the header
+            rows.append(json.dumps({"at": json.loads(row)["at"], **FAULTS[number % len(FAULTS)]}))
+        rows.append(row)
+    summary = (await played(parse(rows), tmp_path))[-1]
+    assert (summary["minutes_messages"], summary["problems"], summary["unanswered"]) == (1, [], 0)
+    assert summary["longest_wait_s"] <= 25
