@@ -118,7 +118,7 @@ def test_an_outage_makes_one_new_board_and_no_more() -> None:
         age(t)
         weather.bad = True
         for number in range(6):
-            t.app.meetings._rooms[1].stale = True  # as after a restart: everything is read from the rows
+            t.app.meetings.room(1).stale = True  # as after a restart: everything is read from the rows
             await t.say("Tom", f"決定：旧フォームは{number}年残す", then=30)
         weather.bad = False
         await asyncio.sleep(60)

@@ -109,7 +109,7 @@ class Sitting:
 
     @property
     def room(self) -> Any:
-        return self.meetings._rooms[self.meeting_id]
+        return self.meetings.room(self.meeting_id)
 
     @property
     def view(self) -> LedgerView:
