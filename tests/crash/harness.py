@@ -200,7 +200,7 @@ class Outcome:
     said: dict[str, float] = field(default_factory=dict)  # when
     errors: list[str] = field(default_factory=list)
     crashed: bool = False
-    down_s: float = 0.0  # before each of `ups`
+    downs: list[float] = field(default_factory=list)  # and when it had gone away before
     unseen_change: bool = False  # an edit or a deletion came before its message was heard of
     ended_at: float = 0.0
 
@@ -248,7 +248,7 @@ class Run:
         self.tap = Injector(self.plan)
         self.world = World(lambda: self.now() - timedelta(seconds=self.clock_ahead_s))
         self.tap.world = self.world
-        self.out = Outcome(self.world, self.tap.points, down_s=self.down_s)
+        self.out = Outcome(self.world, self.tap.points)
         self.app: App | None = None
         self._owed: list[Act] = []  # commands and reactions whose answer never came: people try again
         self._next = 0
@@ -324,7 +324,8 @@ class Run:
     async def _come_back(self) -> None:
         self.out.crashed = True
         await self._kill()
-        until = asyncio.get_running_loop().time() + self.down_s
+        self.out.downs.append(asyncio.get_running_loop().time())
+        until = self.out.downs[-1] + self.down_s
         while self._kickoff and self._next < len(self.acts) and self._due() <= until:
             await asyncio.sleep(max(0.0, self._due() - asyncio.get_running_loop().time()))
             act = self.acts[self._next]
@@ -408,6 +409,7 @@ class Run:
                 world.person_deletes(CHANNEL, ids[act.ref])
             case "react":
                 world.person_reacts(CHANNEL, ids[act.ref], PEOPLE[act.who], act.who, act.text)
+                self.out.said[f"{act.text} {act.ref}"] = seconds
             case "end":
                 self.out.said["end"] = seconds
 
@@ -607,8 +609,8 @@ def _notices(out: Outcome, calm: Outcome) -> list[str]:
     overtaken = {
         key
         for key, at in wanted.items()
-        for up in out.ups
-        if up - out.down_s - NOTICE_LATE_S <= at <= up and any(at < later <= up for later in ends)
+        for down, up in zip(out.downs, out.ups, strict=True)
+        if down - NOTICE_LATE_S <= at <= up and any(at < later <= up for later in ends)
     }
     missing = wanted.keys() - due(out).keys() - overtaken
     return [f"missing: the notice of {left} minutes of {total / 60:g}" for total, left in sorted(missing)]
@@ -660,10 +662,36 @@ def _debts(out: Outcome) -> list[tuple[str, float, list[float]]]:
 
 
 def _ledger(out: Outcome, calm: Outcome) -> list[str]:
-    if out.standing != calm.standing:
+    early = _found_after_the_confirmation(out)
+
+    def judged(rows: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+        """Without whether these are confirmed."""
+        kept: Counter[tuple[Any, ...]] = Counter()
+        for row, count in rows.items():
+            about = row[-1] if isinstance(row[-1], tuple) else ("", "")
+            if row[0] != "confirmation" or about[1] not in early:
+                kept[tuple("any" if part in STATUSES and row[1] in early else part for part in row)] += count
+        return kept
+
+    if judged(out.standing) != judged(calm.standing):
         more, less = out.standing - calm.standing, calm.standing - out.standing
         return [f"what holds differs: {list(more)} instead of {list(less)}"]
-    if not out.unseen_change and out.recorded != calm.recorded:
+    if not out.unseen_change and judged(out.recorded) != judged(calm.recorded):
         more, less = out.recorded - calm.recorded, calm.recorded - out.recorded
         return [f"the ledger differs: {list(more)} instead of {list(less)}"]
     return []
+
+
+STATUSES = ("confirmed", "unconfirmed")
+
+
+def _found_after_the_confirmation(out: Outcome) -> set[str]:
+    """Words that a model read only after somebody had put ✅ to them: that confirms nothing (docs/reliability.md)."""
+    put = {out.ids[ref]: at for ref in out.ids if (at := out.said.get(f"✅ {ref}")) is not None}
+    return {
+        e.text
+        for e in out.entries
+        if e.origin.value == "model"
+        and e.message_id in put
+        and (e.at - EPOCH).total_seconds() > put[e.message_id]
+    }

@@ -104,7 +104,8 @@ class Parent:
             self._life(at, kill=self.kills < kills)
             if not self.done:
                 self.out.crashed = True
-                at = (self.now - EPOCH).total_seconds() + self.chance.choice((SHORT_S, LONG_S))
+                self.out.downs.append((self.now - EPOCH).total_seconds())
+                at = self.out.downs[-1] + self.chance.choice((SHORT_S, LONG_S))
                 self.out.ups.append(at)
         return self.out
 
