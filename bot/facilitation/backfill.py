@@ -11,7 +11,7 @@ from bot.facilitation.delivery import CLOCKS_APART, snowflake
 from bot.facilitation.requests import Person
 from bot.facilitation.room import Room
 from bot.meeting.model import Message
-from bot.stage import Seen
+from bot.stage import Refused, Seen
 from bot.store import meetings, transcript
 from bot.store.engine import Connection
 
@@ -85,7 +85,12 @@ async def _reactions(core: Core, room: Room, seen: Iterable[Seen]) -> None:
         before = stored[message_id, emoji]
         if count == len(before):
             continue
-        found = await core.stage.reactors(room.place, message_id, written) if count else []
+        try:
+            found = await core.stage.reactors(room.place, message_id, written) if count else []
+        except Refused as refused:
+            if refused.reason != "gone":
+                raise
+            continue  # the message was deleted since the page was read; of the channel the next page tells
         people = dict(found)
         for user in sorted(people.keys() ^ before.keys()):
             person = Person(user, people.get(user) or before.get(user, ""), manager=False)

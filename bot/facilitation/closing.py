@@ -72,10 +72,7 @@ async def on_message(
     if state not in (MeetingState.CLOSING, MeetingState.READ_BACK, MeetingState.WRITING):
         return
     words = _words(room)
-    if any(replies.asks_summary(message.text, w) for w in words):
-        await _say(c, room, f"soon:{message.message_id}", "closing.summary_soon", now, change)
-    elif state is MeetingState.WRITING and waits_for_answer(message):
-        await too_late(c, room, message, now, change)
+    await promise(c, room, message, now, change)
     if state is not MeetingState.WRITING and any(replies.cancels_closing(message.text, w) for w in words):
         await cancel(c, room, now, change, key=f"cancelled:{message.message_id}")
     elif state is MeetingState.READ_BACK and _saw_read_back(room, message):
@@ -111,6 +108,15 @@ def after_message(core: Core, room: Room, message: Message) -> None:
         room.substance += _saw_read_back(room, message) and all(
             replies.adds_substance(message.text, w) for w in _words(room)
         )
+
+
+async def promise(c: Connection, room: Room, message: Message, now: datetime, change: Change) -> None:
+    """Who asks for what the minutes will tell hears that they follow; who asks anything else once they are being
+    written, where to go on."""
+    if any(replies.asks_summary(message.text, w) for w in _words(room)):
+        await _say(c, room, f"soon:{message.message_id}", "closing.summary_soon", now, change)
+    elif room.meeting.state is MeetingState.WRITING and waits_for_answer(message):
+        await too_late(c, room, message, now, change)
 
 
 async def too_late(c: Connection, room: Room, message: Message, now: datetime, change: Change) -> None:
@@ -340,7 +346,8 @@ async def step_goodbye(core: Core, room: Room) -> None:
         for answered, answer_text, answer_source in finals:
             change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
         for message in unheard:
-            await too_late(c, room, message, now, change)
+            if f"soon:{message.message_id}" not in room.keys:
+                await too_late(c, room, message, now, change)
         post = Outgoing(
             text or phrases.t("closing.goodbye", room.meeting.language),
             Persona.FACILITATOR,

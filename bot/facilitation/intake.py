@@ -64,8 +64,8 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
             return Change(value=UNHEARD)
         if frozen(room):
             change = Change()
-            if addressed(seen) is not None and room.meeting.state is MeetingState.WRITING:
-                await closing.too_late(c, room, message, now, change)
+            if room.meeting.state is MeetingState.WRITING:
+                await closing.promise(c, room, message, now, change)
             return change
         new = recording.from_message(room.meeting, message, room.view, room.names)
         if not new and marks.correction(message.text) is not None:

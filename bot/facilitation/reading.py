@@ -31,7 +31,10 @@ async def mark(c: Connection, room: Room, thought: Thought, *, read: bool) -> No
     ids = [m.message_id for m in thought.unread]
     if not ids:
         return
-    # Of a backlog only its newest part was read: what stands before that waits for the catching up.
-    begin = max(room.meeting.cursor, ids[0]) if thought.gap else room.meeting.cursor
+    begin = room.meeting.cursor
+    if thought.gap:
+        # Of a backlog only its newest part was read: what stands before that waits for the catching up.
+        first = next((m.message_id for m in thought.unread if m.late is Late.NO), thought.read_to)
+        begin = max(begin, first)
     await transcript.overtaken(c, room.id, begin, thought.read_to, ids)
     await transcript.dealt_with(c, room.id, ids, Late.NO if read else Late.ANSWERED)

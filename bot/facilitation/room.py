@@ -205,8 +205,8 @@ class Room:
 
     @property
     def owing_at(self) -> datetime | None:
-        """When the outbox wants its next try; None where it is empty."""
-        return min((at for at in (self.deliver_at, self.react_at) if at is not None), default=None)
+        """When the outbox wants its next try; None where it is empty. Reactions wait for the posts before them."""
+        return self.react_at if self.deliver_at is None else self.deliver_at
 
     def apply(self, change: Change) -> None:
         if change.meeting is not None:

@@ -128,9 +128,11 @@ async def material(core: Core, room: Room, *, oldest: bool = False) -> Material:
         era = room.era
         unheard = await transcript.opted_out_of(c, room.meeting.guild_id, room.speakers)
         cursor = room.meeting.cursor
-        unread = await transcript.unread(c, room.id, cursor, UNREAD_AT_ONCE + 1, newest=not oldest)
-        gap = len(unread) > UNREAD_AT_ONCE and not oldest
-        unread = unread[:UNREAD_AT_ONCE] if oldest else unread[-UNREAD_AT_ONCE:]
+        more = await transcript.unread(c, room.id, cursor, UNREAD_AT_ONCE + 1)
+        gap = len(more) > UNREAD_AT_ONCE and not oldest
+        unread = more[:UNREAD_AT_ONCE]
+        if gap:
+            unread = await transcript.unread(c, room.id, cursor, UNREAD_AT_ONCE, newest=True)
         newest = await transcript.recent(c, room.id, HISTORY)
         last = max(cursor, unread[-1].message_id) if unread else None
         recent = [m for m in newest if last is None or m.message_id <= last]

@@ -107,12 +107,15 @@ async def after(
 async def unread(
     c: AsyncConnection, meeting_id: int, cursor: int, limit: int | None = None, *, newest: bool = False
 ) -> list[Message]:
-    """What comes after the cursor, and what came in late before it, oldest first; `newest`: the last `limit`."""
+    """What comes after the cursor, and what came in late before it, oldest first.
+
+    `newest`: of more than `limit` those that no turn has dealt with, and then the last ones.
+    """
     key = _messages.c.message_id
     query = _of(meeting_id).where((key > cursor) | (_messages.c.late != Late.NO))
-    query = query.order_by(key.desc() if newest else key).limit(limit)
-    found = [_message(row) for row in await c.execute(query)]
-    return found[::-1] if newest else found
+    order = [(_messages.c.late == Late.WAITING).desc(), key.desc()] if newest else [key]
+    found = [_message(row) for row in await c.execute(query.order_by(*order).limit(limit))]
+    return sorted(found, key=lambda m: m.message_id)
 
 
 async def overtaken(c: AsyncConnection, meeting_id: int, after: int, to: int, read: Collection[int]) -> None:

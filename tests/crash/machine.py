@@ -283,7 +283,8 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(channel=st.sampled_from(CHANNELS), now=st.booleans(), seconds=st.sampled_from((0.0, 0.5, 10.0)))
     def end(self, channel: int, now: bool, seconds: float) -> None:
         place, number = Place(GUILD, channel), self._interaction()
-        self._asked("end", channel)
+        if not any(r.meeting.closing for r in self.service.rooms_of(GUILD) if r.place == place):
+            self._asked("end", channel)  # a second wish changes nothing
         work = self.service.end(place, person("佐藤"), now=now, interaction_id=number)
         self.run(self._do(work, seconds))
 
@@ -320,7 +321,7 @@ class Lifecycle(RuleBasedStateMachine):
         held, troubles = self._held(channel), self.troubles
         self.run(self._do(self.service.recover()))
         if held and troubles == self.troubles:
-            gone = ids[-1] if delete and ids else None
+            gone = ids[0] if delete and ids else None
             heard = {number: text for text, number in new.items() if number != gone}
             self.marked |= {number: text for number, text in heard.items() if text.startswith(RECORDED)}
 
