@@ -13,7 +13,7 @@ from bot.settings import Settings
 from bot.store import heartbeats
 from bot.store.heartbeats import Heartbeat
 from bot.vitals import vitals
-from tests.crash.harness import EPOCH
+from tests.crash.injecting import EPOCH
 from tests.crash.instant import run_instant
 
 

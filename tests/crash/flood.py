@@ -12,7 +12,7 @@ from bot.meeting.model import Meeting
 from bot.meeting.schedule import notices
 from bot.stage import Place
 from bot.store import overview
-from tests.crash.harness import EPOCH
+from tests.crash.injecting import EPOCH
 from tests.crash.instant import run_instant
 from tests.crash.script import GUILD, PEOPLE
 from tests.crash.table import Table

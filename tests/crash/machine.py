@@ -21,7 +21,7 @@ from bot.models.base import ProviderError
 from bot.settings import Settings
 from bot.stage import Place
 from bot.store import ledger, meetings, minutes, overview, schema
-from tests.crash.harness import EPOCH, Injector, Killed, TappedModel, watching
+from tests.crash.injecting import EPOCH, Injector, Killed, TappedModel, watching
 from tests.crash.instant import Folder, instant_sqlite
 from tests.crash.script import GUILD, PEOPLE, ScriptedModel, person, start_request
 from tests.crash.waiting import ASKS, Debt, Waits

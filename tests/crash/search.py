@@ -10,17 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
-from tests.crash.harness import (
-    COMMIT_FAULTS,
-    MODEL_FAULTS,
-    PERMANENT,
-    STAGE_FAULTS,
-    Outcome,
-    Point,
-    Run,
-    problems,
-)
+from tests.crash.harness import Run
+from tests.crash.injecting import COMMIT_FAULTS, MODEL_FAULTS, PERMANENT, STAGE_FAULTS, Point
 from tests.crash.instant import Folder, run_instant
+from tests.crash.judging import problems
+from tests.crash.outcome import Outcome
 
 SHORT_S, LONG_S = 5.0, 400.0  # only the long absence outlives a nonce
 

@@ -22,9 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import StageError
-from tests.crash.harness import EPOCH, MEETING, Outcome, Run, problems
+from tests.crash.harness import Run
+from tests.crash.injecting import EPOCH
 from tests.crash.instant import instant_sqlite
-from tests.crash.script import Act
+from tests.crash.judging import problems
+from tests.crash.outcome import Outcome
+from tests.crash.script import MEETING, Act
 from tests.crash.search import LONG_S, SHORT_S, Judge
 from tests.crash.world import World
 from tests.virtual_time import VirtualLoop

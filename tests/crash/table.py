@@ -15,8 +15,9 @@ from bot.models.base import Model
 from bot.settings import Settings
 from bot.stage import Place
 from bot.store import ledger, meetings, minutes, outbox
-from tests.crash.harness import EPOCH, minutes_messages, watching
+from tests.crash.injecting import EPOCH, watching
 from tests.crash.instant import run_instant
+from tests.crash.judging import minutes_messages
 from tests.crash.script import PEOPLE, PLACE, ScriptedModel, person, start_request
 from tests.crash.world import Link, Posted, Tap, World
 

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from bot.facilitation import timekeeper
-from tests.crash.harness import MEETING, Outcome, Run, minutes_messages, problems
+from tests.crash.harness import Run
 from tests.crash.instant import run_instant
+from tests.crash.judging import minutes_messages, problems
+from tests.crash.outcome import Outcome
+from tests.crash.script import MEETING
 from tests.crash.search import LONG_S, SHORT_S, Case, Judge, pairs, singles
 
 SINGLES, PAIRS = 20, 8  # about 1 s each on one core; the command runs them all

@@ -13,7 +13,7 @@ from bot.meeting.model import MeetingState, Route
 from bot.models.base import Request
 from bot.phrases import t as phrase
 from bot.stage import Busy
-from tests.crash.harness import LONGEST_WAIT_S
+from tests.crash.judging import LONGEST_WAIT_S
 from tests.crash.script import CHANNEL, PLACE, ScriptedModel, person
 from tests.crash.table import Table, at_table
 from tests.crash.test_recovery import Weather

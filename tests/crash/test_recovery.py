@@ -11,8 +11,9 @@ import pytest
 
 from bot.meeting.model import MeetingState
 from bot.stage import Refused, Uncertain
-from tests.crash.harness import Run, minutes_messages
+from tests.crash.harness import Run
 from tests.crash.instant import run_instant
+from tests.crash.judging import minutes_messages
 from tests.crash.script import CHANNEL, PEOPLE, person
 from tests.crash.search import LONG_S, SHORT_S, Case, Judge
 from tests.crash.table import Table, at_table

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from bot.meeting.model import MeetingState
 from bot.stage import Refused
 from bot.store import outbox
-from tests.crash.harness import minutes_messages
+from tests.crash.judging import minutes_messages
 from tests.crash.script import CHANNEL, PLACE, person
 from tests.crash.table import Table, at_table
 from tests.crash.test_recovery import Weather

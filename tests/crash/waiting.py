@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tests.crash.harness import EPOCH, LONGEST_WAIT_S
+from tests.crash.injecting import EPOCH
+from tests.crash.judging import LONGEST_WAIT_S
 from tests.crash.world import World
 
 ASKS = ("@アシスタント", "@assistant", "@Ketsugi")

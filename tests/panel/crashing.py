@@ -11,8 +11,9 @@ from bot.meeting.model import ChannelKind, MeetingState, Message, is_panelist
 from bot.panel.order import Turn
 from bot.panel.roles import Plan, Role
 from bot.store import panels, transcript
-from tests.crash.harness import Act, Run, minutes_messages
-from tests.crash.script import CHANNEL, start_request
+from tests.crash.harness import Run
+from tests.crash.judging import minutes_messages
+from tests.crash.script import CHANNEL, Act, start_request
 from tests.crash.world import Posted
 
 ROLES = (
