@@ -7,6 +7,8 @@ from typing import Any
 import discord
 from discord.abc import GuildChannel
 
+from bot.minutes.archive import Access
+
 _READ = ("view_channel", "read_message_history")
 
 
@@ -23,6 +25,16 @@ def readable_channels(interaction: discord.Interaction[Any]) -> frozenset[int]:
     if interaction.channel_id is not None and _reads(interaction.permissions):
         found.add(interaction.channel_id)
     return frozenset(found)
+
+
+def access_of(interaction: discord.Interaction[Any]) -> Access:
+    """What the caller can read, and which channels there are: known only of a server that was sent to us whole."""
+    guild = interaction.client.get_guild(
+        interaction.guild_id or 0
+    )  # the interaction's own may be a part of it
+    known = guild is not None and not guild.unavailable
+    standing = frozenset(channel.id for channel in guild.channels) if guild is not None and known else None
+    return Access(readable_channels(interaction), standing)
 
 
 def channels_of(guild: discord.Guild, member: discord.Member) -> frozenset[int]:

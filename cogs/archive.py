@@ -16,6 +16,7 @@ from bot.meeting.model import Language, Meeting
 from bot.phrases import t
 from cogs._commands import add_command
 from cogs._render import answer, answer_phrase, answer_post, defer, person, place, reader, show_form
+from cogs._rights import access_of
 from cogs._views import Form, field
 
 if TYPE_CHECKING:
@@ -52,12 +53,14 @@ class Archive(commands.Cog):
     async def show(self, interaction: Caller, meeting: int | None = None) -> None:
         await defer(interaction)
         where, by = place(interaction), person(interaction)
-        await answer_post(interaction, await self.bot.app.minutes.show(where, meeting, by))
+        await answer_post(
+            interaction, await self.bot.app.minutes.show(where, meeting, by, access_of(interaction))
+        )
 
     async def export(self, interaction: Caller, form: str = "md", meeting: int | None = None) -> None:
         await defer(interaction)
         where, by = place(interaction), person(interaction)
-        name, content = await self.bot.app.minutes.export(where, meeting, form, by)
+        name, content = await self.bot.app.minutes.export(where, meeting, form, by, access_of(interaction))
         text = t("reply.exported", reader(interaction), name=name)
         await answer(interaction, text, files=[discord.File(io.BytesIO(content), name)])
 
@@ -84,7 +87,7 @@ class Archive(commands.Cog):
         """Before them those whose minutes found no channel, for the few who may see them from here."""
         try:
             where, app = place(interaction), self.bot.app
-            kept = await app.minutes.kept(where.guild_id, person(interaction))
+            kept = await app.minutes.kept(where.guild_id, person(interaction), access_of(interaction))
             both = [*kept, *await app.records.closed_here(where)]
         except UserError:
             return []

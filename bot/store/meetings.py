@@ -161,18 +161,15 @@ async def of_thread(c: AsyncConnection, guild_id: int, thread_id: int) -> Meetin
     return next(iter(await page(c, where, 1, 0)), None)
 
 
-async def unposted(
-    c: AsyncConnection, guild_id: int, limit: int, *, chair_id: int | None = None
-) -> list[Meeting]:
-    """Meetings whose minutes could not be posted, newest first; of one chair, or all of the server's."""
+async def unposted(c: AsyncConnection, guild_id: int) -> list[Meeting]:
+    """All meetings of one server whose minutes could not be posted, newest first."""
     posts = schema.posts
     failed = sa.select(posts.c.meeting_id).where(
         posts.c.guild_id == guild_id, posts.c.kind == "minutes", posts.c.state == "failed"
     )
-    where = [_meetings.c.guild_id == guild_id, _meetings.c.id.in_(failed)]
-    if chair_id is not None:
-        where.append(_meetings.c.chair_id == chair_id)
-    return await page(c, sa.and_(*where), limit, 0)
+    query = sa.select(_meetings).where(_meetings.c.guild_id == guild_id, _meetings.c.id.in_(failed))
+    query = query.order_by(_meetings.c.started_at.desc(), _meetings.c.id.desc())
+    return [_meeting(row) for row in await c.execute(query)]
 
 
 def _checked(changes: dict[str, Any]) -> dict[str, Any]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import discord
 import pytest
+from simcord.backend.models import Overwrite
 
 from bot.phrases import t
 from bot.store import audit
 from tests.cogs.real import MANAGE, Product, product
-from tests.cogs.test_experience import LANGUAGES, end, start, thread
+from tests.cogs.test_experience import LANGUAGES, end, hidden_channel, start, thread
 
+OF_A_MEMBER = 1  # the kind of an overwrite
 MARKED = {"ja": "決定：価格は980円", "en": "Decision: the price is 9 euros"}
 both_languages = pytest.mark.parametrize(("language", "locale"), LANGUAGES)
 
@@ -71,9 +74,89 @@ async def test_those_of_a_meeting_in_a_thread_that_is_gone_are_kept_as_well(
     async with product(tmp_path, monkeypatch) as world:
         inside = thread(world, world.channel, "topic")
         number = await lose(world, "en", inside, "gone")
-        await world.slash(world.chair, "minutes show", meeting=number)
-        assert files(world) == ["minutes.md"]
+        for who in (world.chair, world.manager):  # the manager reads its channel, and so read the thread
+            await world.slash(who, "minutes show", meeting=number)
+            assert files(world) == ["minutes.md"]
         assert await refused(world, world.guest, number)
+
+
+async def hears_nothing(world: Product, who: Any, language: str, number: int) -> bool:
+    """Neither minutes nor a title: not by the number, not in the answer without one, not among suggestions."""
+    nothing = t("error.no_minutes_here", language)
+    told = [await world.slash(who, name) for name in ("minutes show", "minutes export")]
+    offered = [
+        await who.autocomplete(world.channel, name, "meeting", "")
+        for name in ("minutes show", "minutes export")
+    ]
+    return await refused(world, who, number) and told == [nothing] * 2 and offered == [[], []]
+
+
+async def sees(world: Product, who: Any, number: int) -> bool:
+    await world.slash(who, "minutes show", meeting=number)
+    shown = files(world)
+    await world.slash(who, "minutes export", meeting=number)
+    offered = await who.autocomplete(world.channel, "minutes show", "meeting", "")
+    named = await world.slash(who, "minutes show")
+    return shown == ["minutes.md"] and [c["value"] for c in offered] == [number] and "PELICAN" in named
+
+
+@pytest.mark.parametrize("then", ["gone", "readable"])
+@both_languages
+async def test_a_private_channel_closed_to_the_bot_keeps_its_minutes_from_managers_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, locale: str, then: str
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        world.locale = locale
+        private = hidden_channel(world)
+        number = await lose(world, language, private, "forbidden", title="PELICAN")
+        assert await hears_nothing(world, world.manager, language, number)
+        assert await sees(world, world.chair, number)
+        if then == "gone":
+            world.env.backend.delete_channel(private.id)
+        else:
+            let_in = Overwrite(
+                world.manager.id, OF_A_MEMBER, allow=discord.Permissions(view_channel=True).value
+            )
+            world.env.backend.set_overwrite(private.id, let_in)
+        await world.run(1)
+        assert await sees(world, world.manager, number)
+        assert await hears_nothing(world, world.guest, language, number)
+
+
+@both_languages
+async def test_a_thread_that_is_not_known_any_more_may_be_there_and_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, locale: str
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        world.locale = locale
+        inside = thread(world, world.channel, "topic", private=True)
+        number = await lose(world, language, inside, "gone", title="PELICAN")
+        assert await hears_nothing(world, world.manager, language, number)
+        assert await sees(world, world.chair, number)
+
+
+async def test_a_public_thread_is_judged_by_its_channel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        private = hidden_channel(world)
+        number = await lose(world, "en", thread(world, private, "topic"), "gone", title="PELICAN")
+        assert await hears_nothing(world, world.manager, "en", number)
+        live: Any = world.bot.get_channel(private.id)
+        await world.do(live.delete())
+        assert await sees(world, world.manager, number)
+
+
+async def test_of_a_server_that_is_not_known_whole_no_channel_counts_as_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with product(tmp_path, monkeypatch) as world:
+        number = await lose(world, "en", world.guild.create_text_channel("lost"), "gone", title="PELICAN")
+        guild: Any = world.bot.get_guild(world.guild.id)
+        guild.unavailable = True
+        assert await hears_nothing(world, world.manager, "en", number)
+        guild.unavailable = False
+        assert await sees(world, world.manager, number)
 
 
 async def test_no_right_reaches_into_another_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -256,7 +256,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "search.one": lambda c, m: search.one(c, GUILD, m, 1),
     "passages.channels": lambda c, m: passages.channels(c, GUILD),
     "search.replacements": lambda c, m: search.replacements(c, GUILD, [(m, 1)]),
-    "meetings.unposted": lambda c, m: meetings.unposted(c, GUILD, 5, chair_id=SATO),
+    "meetings.unposted": lambda c, m: meetings.unposted(c, GUILD),
     "minutes.posted": lambda c, m: minutes.posted(c, m),
     "transcript.some": lambda c, m: transcript.some(c, m, [5]),
     "passages.fill": lambda c, m: passages.fill(c, GUILD),
