@@ -101,9 +101,9 @@ class Privacy:
         now = self._core.clock.now()
         return await self._core.db.unit(lambda c: transcript.opt_out(c, guild_id, by.id, now))
 
-    async def opt_in(self, guild_id: int, by: Person) -> bool:
-        """False where there was nothing to take back."""
-        return await self._core.db.unit(lambda c: transcript.opt_in(c, guild_id, by.id))
+    async def opt_in(self, guild_id: int, by: Person, at: datetime) -> bool:
+        """False where there was nothing to take back. `at`: when it was asked for, by Discord's clock."""
+        return await self._core.db.unit(lambda c: transcript.opt_in(c, guild_id, by.id, at))
 
     # ------------------------------------------------------------------ erasing a meeting
 

@@ -48,7 +48,8 @@ class Privacy(commands.Cog):
 
     async def opt_in(self, interaction: Caller) -> None:
         await defer(interaction)
-        fresh = await self.bot.app.privacy.opt_in(place(interaction).guild_id, person(interaction))
+        guild_id, at = place(interaction).guild_id, interaction.created_at
+        fresh = await self.bot.app.privacy.opt_in(guild_id, person(interaction), at)
         await answer_phrase(interaction, "reply.opted_in" if fresh else "reply.opted_in_already")
 
     async def erase(

@@ -94,4 +94,5 @@ async def _reactions(core: Core, room: Room, seen: Iterable[Seen]) -> None:
         people = dict(found)
         for user in sorted(people.keys() ^ before.keys()):
             person = Person(user, people.get(user) or before.get(user, ""), manager=False)
-            await intake.reacted(core, room, message_id, person, emoji, user in people)
+            since = there[message_id].at
+            await intake.reacted(core, room, message_id, person, emoji, user in people, since=since)

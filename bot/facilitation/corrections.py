@@ -75,6 +75,17 @@ def _by(by: Person, interaction_id: int, kind: EntryKind, text: str, **more: obj
     return NewEntry(kind, text, f"i:{interaction_id}", origin, by.id, by.name, **more)  # type: ignore[arg-type]
 
 
+async def _quotable(c: Connection, room: Room, message: Message) -> None:
+    """Raises BadInput where these words were not to be recorded when they were written, or are not to be now."""
+    guild_id, author, written = room.meeting.guild_id, message.author_id, message.edited_at or message.at
+    known = await transcript.get(c, room.id, message.message_id)
+    recorded = known is not None and known.text == message.text
+    if await transcript.opted_out(c, guild_id, author) or (
+        not recorded and await transcript.unheard(c, guild_id, author, written)
+    ):
+        raise BadInput("error.author_opted_out")
+
+
 async def record(
     core: Core, room: Room, seen: Seen, kind: EntryKind, by: Person, interaction_id: int
 ) -> Entry:
@@ -89,8 +100,7 @@ async def record(
     now = core.clock.now()
 
     async def work(c: Connection) -> Change:
-        if await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
-            raise BadInput("error.author_opted_out")
+        await _quotable(c, room, message)
         return Change(value=await transcript.add(c, message, room.meeting.guild_id))
 
     if (await core.commit(room, work)).value:

@@ -60,7 +60,7 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
     wish = closing.wish_in(room, message)
 
     async def work(c: Connection) -> Change:
-        if await transcript.opted_out(c, room.meeting.guild_id, message.author_id):
+        if await transcript.unheard(c, room.meeting.guild_id, message.author_id, message.at):
             return Change(value=UNHEARD)
         if frozen(room):
             change = Change()
@@ -134,6 +134,9 @@ async def edited(core: Core, room: Room, message_id: int, text: str, at: datetim
     now = core.clock.now()
 
     async def work(c: Connection) -> Change:
+        known = await transcript.get(c, room.id, message_id)
+        if known is None or await transcript.unheard(c, room.meeting.guild_id, known.author_id, at):
+            return Change()
         before = await transcript.edit(c, room.id, message_id, strip_invisible(text), at)
         after = await transcript.get(c, room.id, message_id)
         if before is None or after is None or frozen(room):
@@ -169,19 +172,32 @@ async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None
         room.rearm()
 
 
-async def reacted(core: Core, room: Room, message_id: int, person: Person, emoji: str, added: bool) -> None:
+async def reacted(
+    core: Core,
+    room: Room,
+    message_id: int,
+    person: Person,
+    emoji: str,
+    added: bool,
+    *,
+    since: datetime | None = None,
+) -> None:
     """✅ confirms and ❌ objects to what was recorded from a message; 👍 and 👎 vote on a proposal.
 
-    Taking the reaction back takes back what it said.
+    Taking the reaction back takes back what it said. `since`: where nobody saw it being put, the earliest moment
+    at which it can have been.
     """
     now = core.clock.now()
     plain = bare(emoji)
 
     async def work(c: Connection) -> Change:
-        if await transcript.opted_out(c, room.meeting.guild_id, person.id):
+        guild_id = room.meeting.guild_id
+        if await transcript.opted_out(c, guild_id, person.id):
             return Change()
+        if added and since is not None and await transcript.unheard(c, guild_id, person.id, since):
+            return Change()  # perhaps put while they had opted out, and Discord does not tell when
         changed = await transcript.react(
-            c, room.meeting.guild_id, room.id, message_id, person.id, person.name, plain, added, now
+            c, guild_id, room.id, message_id, person.id, person.name, plain, added, now
         )
         if not changed or frozen(room):
             return Change()

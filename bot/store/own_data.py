@@ -28,8 +28,11 @@ _COLUMNS: dict[str, tuple[sa.Table, str, tuple[str, ...]]] = {
 
 
 async def everything(c: AsyncConnection, guild_id: int, user_id: int) -> dict[str, Any]:
-    """JSON data: "opted_out", and a list of rows under each name of `_COLUMNS`."""
-    found: dict[str, Any] = {"opted_out": await transcript.opted_out(c, guild_id, user_id)}
+    """JSON data: "opted_out", "opted_in_at" (or None), and a list of rows under each name of `_COLUMNS`."""
+    found: dict[str, Any] = {
+        "opted_out": await transcript.opted_out(c, guild_id, user_id),
+        "opted_in_at": _plain(await transcript.opted_in_at(c, guild_id, user_id)),
+    }
     for name, (table, who, columns) in _COLUMNS.items():
         query = sa.select(*(table.c[column] for column in columns)).where(
             table.c.guild_id == guild_id, table.c[who] == user_id

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.meeting.model import MeetingState
 from bot.store import archive, cleanup, ledger, schema, search
 from bot.store._gate import ERASED
 
@@ -48,7 +49,8 @@ async def erase_person(c: AsyncConnection, guild_id: int, user_id: int, now: dat
 
     Their messages stay as empty rows without an author, so that a later reading of the channel does not bring
     them back. Entries by them or on their messages lose words and author, others' actions owned by them the
-    owner. What the bot wrote in these meetings goes too, since it may repeat them. An opt-out stays.
+    owner. What the bot wrote in these meetings goes too, since it may repeat them. An opt-out stays, and so does
+    the moment it was taken back while that keeps a meeting from reading what was written before.
     """
     touched, without_minutes = [], []
     for meeting_id in await meetings_of(c, guild_id, user_id):
@@ -69,8 +71,16 @@ async def erase_person(c: AsyncConnection, guild_id: int, user_id: int, now: dat
         if emptied.rowcount:
             without_minutes.append(meeting_id)
     await search.reindex_erased(c, touched)
+    await _from_opt_ins(c, guild_id, user_id)
     c.info[ERASED] = True
     return ErasedPerson(tuple(touched), tuple(without_minutes))
+
+
+async def _from_opt_ins(c: AsyncConnection, guild_id: int, user_id: int) -> None:
+    opt_ins, meetings = schema.opt_ins, schema.meetings
+    under_way = sa.exists().where(meetings.c.guild_id == guild_id, meetings.c.state != MeetingState.CLOSED)
+    mine = sa.and_(opt_ins.c.guild_id == guild_id, opt_ins.c.user_id == user_id)
+    await c.execute(sa.delete(opt_ins).where(mine, ~under_way))
 
 
 async def _from_panel(c: AsyncConnection, meeting_id: int, traces: _Traces, now: datetime) -> None:

@@ -404,6 +404,15 @@ opt_outs = sa.Table(
     _column("at", Moment),
 )
 
+# When somebody who had opted out opted in again: what they wrote before that moment stays unheard.
+opt_ins = sa.Table(
+    "opt_ins",
+    metadata,
+    _key("guild_id", sa.BigInteger),
+    _key("user_id", sa.BigInteger),
+    _column("at", Moment),
+)
+
 interactions = sa.Table(
     "interactions",
     metadata,

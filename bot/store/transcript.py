@@ -29,6 +29,12 @@ def _wants_nothing_stored(guild_id: Any, user_id: Any) -> sa.Exists:
     return sa.exists().where(schema.opt_outs.c.guild_id == guild_id, schema.opt_outs.c.user_id == user_id)
 
 
+def _opted_in_after(guild_id: Any, user_id: Any, at: Any) -> sa.Exists:
+    """Of ids and a moment, or of the parameters that will hold them."""
+    table = schema.opt_ins
+    return sa.exists().where(table.c.guild_id == guild_id, table.c.user_id == user_id, table.c.at > at)
+
+
 async def _add(
     c: AsyncConnection, table: sa.Table, guild_id: int, user_id: int, values: dict[str, Any]
 ) -> bool:
@@ -40,13 +46,16 @@ async def _add(
 @cache  # of every message's way into the store, putting this statement together took the most
 def _insertion(table: sa.Table, names: tuple[str, ...]) -> sa.Insert:
     row = sa.select(*(sa.bindparam(name, type_=table.c[name].type) for name in names))
-    unwanted = _wants_nothing_stored(sa.bindparam("of_guild"), sa.bindparam("of_user"))
+    whose: tuple[Any, Any] = (sa.bindparam("of_guild"), sa.bindparam("of_user"))
+    unwanted: sa.ColumnElement[bool] = _wants_nothing_stored(*whose)
+    if table is _messages:  # a reaction's moment is ours, not Discord's: one cannot be held against the other
+        unwanted = sa.or_(unwanted, _opted_in_after(*whose, sa.bindparam("at", type_=table.c.at.type)))
     statement = insert(table).from_select(list(names), row.where(~unwanted), include_defaults=False)
     return statement.on_conflict_do_nothing()
 
 
 async def add(c: AsyncConnection, message: Message, guild_id: int) -> bool:
-    """Store a message; False if its id is known already or its author opted out (then nothing changes)."""
+    """Store a message; False (and nothing changes) if its id is known already or its author wants it unheard."""
     values = {name.name: getattr(message, name.name) for name in _FIELDS} | {"guild_id": guild_id}
     return await _add(c, _messages, guild_id, message.author_id, values)
 
@@ -291,15 +300,34 @@ async def opt_out(c: AsyncConnection, guild_id: int, user_id: int, at: datetime)
     return (await c.execute(statement.on_conflict_do_nothing())).rowcount == 1
 
 
-async def opt_in(c: AsyncConnection, guild_id: int, user_id: int) -> bool:
-    """Take an opt-out back; False if there was none."""
+async def opt_in(c: AsyncConnection, guild_id: int, user_id: int, at: datetime) -> bool:
+    """Take an opt-out back; False if there was none. What was written before `at` (Discord's time) stays unheard."""
     table = schema.opt_outs
     statement = sa.delete(table).where(table.c.guild_id == guild_id, table.c.user_id == user_id)
-    return (await c.execute(statement)).rowcount == 1
+    if (await c.execute(statement)).rowcount != 1:
+        return False
+    noted = insert(schema.opt_ins).values(guild_id=guild_id, user_id=user_id, at=at)
+    await c.execute(
+        noted.on_conflict_do_update(index_elements=["guild_id", "user_id"], set_={"at": noted.excluded.at})
+    )
+    return True
+
+
+async def opted_in_at(c: AsyncConnection, guild_id: int, user_id: int) -> datetime | None:
+    """When this person last took an opt-out back, by Discord's time."""
+    table = schema.opt_ins
+    query = sa.select(table.c.at).where(table.c.guild_id == guild_id, table.c.user_id == user_id)
+    return (await c.execute(query)).scalar()
 
 
 async def opted_out(c: AsyncConnection, guild_id: int, user_id: int) -> bool:
     return bool((await c.execute(sa.select(_wants_nothing_stored(guild_id, user_id)))).scalar())
+
+
+async def unheard(c: AsyncConnection, guild_id: int, user_id: int, at: datetime) -> bool:
+    """Whether this person wants nothing stored of what they wrote at that moment (Discord's time)."""
+    wanted = sa.or_(_wants_nothing_stored(guild_id, user_id), _opted_in_after(guild_id, user_id, at))
+    return bool((await c.execute(sa.select(wanted))).scalar())
 
 
 async def opted_out_of(c: AsyncConnection, guild_id: int, user_ids: Collection[int]) -> frozenset[int]:

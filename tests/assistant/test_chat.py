@@ -411,7 +411,7 @@ def test_who_opted_out_anywhere_is_answered_without_a_model_and_told(folder: Fol
         await c.app.db.unit(lambda conn: transcript.opt_out(conn, 900, PERSON, now))
         assert (await c.say("こんにちは")).endswith(t("chat.remark.opted_out", "ja"))
         assert c.model.requests == []
-        await c.app.db.unit(lambda conn: transcript.opt_in(conn, 900, PERSON))
+        await c.app.db.unit(lambda conn: transcript.opt_in(conn, 900, PERSON, now))
         assert await c.say("こんにちは") == WHOLE
 
     converse(test, HELLO, folder=folder)

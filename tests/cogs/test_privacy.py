@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +177,16 @@ async def test_everyone_sees_and_gets_what_is_kept_of_them_alone(tmp_path: Path,
         data = json.loads(_file(world, attachment))
         assert data["messages"][0]["text"] == DECISION
         assert data["entries"][0]["text"] == SECRET
+        assert (data["opted_out"], data["opted_in_at"]) == (False, None)
         assert "Friday" not in json.dumps(data)
+        before = world.env.now()
+        await world.slash(world.guest, "privacy opt-out")
+        await world.run(60)
+        await world.slash(world.guest, "privacy opt-in")
+        await world.slash(world.guest, "privacy show")
+        (attachment,) = world.last.attachments
+        opted_in = datetime.fromisoformat(json.loads(_file(world, attachment))["opted_in_at"])
+        assert abs(opted_in - before - timedelta(seconds=60)) < timedelta(seconds=5)
 
 
 async def test_what_discord_refuses_for_now_stays_owed_until_it_is_done(

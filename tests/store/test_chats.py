@@ -63,7 +63,7 @@ async def test_an_opt_out_on_any_server_counts(database: Database) -> None:
         await transcript.opt_out(c, 202, 11, NOW)
         assert await chats.opted_out_anywhere(c, 11)
         assert not await chats.opted_out_anywhere(c, 12)
-        await transcript.opt_in(c, 202, 11)
+        await transcript.opt_in(c, 202, 11, NOW)
         assert not await chats.opted_out_anywhere(c, 11)
 
     await database.unit(work)

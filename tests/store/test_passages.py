@@ -149,7 +149,7 @@ async def test_messages_of_people_who_opted_out_are_left_out_at_once(
     assert await hits(database, "価格")
     await database.unit(lambda c: transcript.opt_out(c, GUILD, SATO, NOW))
     assert await hits(database, "価格") == []
-    await database.unit(lambda c: transcript.opt_in(c, GUILD, SATO))
+    await database.unit(lambda c: transcript.opt_in(c, GUILD, SATO, NOW))
     assert await hits(database, "価格")
 
 

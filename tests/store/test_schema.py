@@ -199,7 +199,9 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "transcript.delete": lambda c, m: transcript.delete(c, m, 5, NOW),
     "transcript.opt_out": lambda c, m: transcript.opt_out(c, GUILD, 9, NOW),
     "transcript.opted_out": lambda c, m: transcript.opted_out(c, GUILD, 9),
-    "transcript.opt_in": lambda c, m: transcript.opt_in(c, GUILD, 9),
+    "transcript.opt_in": lambda c, m: transcript.opt_in(c, GUILD, 9, NOW),
+    "transcript.opted_in_at": lambda c, m: transcript.opted_in_at(c, GUILD, 9),
+    "transcript.unheard": lambda c, m: transcript.unheard(c, GUILD, 9, NOW),
     "ledger.append": lambda c, m: ledger.append(
         c, GUILD, m, [_entry(author_id=SATO)], NOW, lambda: b"s" * 16
     ),

@@ -129,9 +129,37 @@ async def test_who_opted_out_is_not_stored_in_that_server(database: Database, ta
         assert not await transcript.react(c, GUILD, talk, 3, SATO, "佐藤", "👍", True, NOW)
         assert await transcript.get(c, talk, 6) is None
         assert await transcript.add(c, said(talk, 7, "x", author_id=SUZUKI), GUILD)
-        assert await transcript.opt_in(c, GUILD, SATO)
-        assert not await transcript.opt_in(c, GUILD, SATO)
+        assert await transcript.opt_in(c, GUILD, SATO, NOW)
+        assert not await transcript.opt_in(c, GUILD, SATO, NOW)
         assert await transcript.add(c, said(talk, 6, "x"), GUILD)
+
+    await database.unit(work)
+
+
+async def test_what_was_written_before_opting_in_again_is_not_stored(database: Database, talk: int) -> None:
+    back, later = NOW + timedelta(minutes=5), NOW + timedelta(minutes=9)
+
+    async def work(c: AsyncConnection) -> None:
+        assert await transcript.opted_in_at(c, GUILD, SATO) is None
+        await transcript.opt_out(c, GUILD, SATO, NOW)
+        assert await transcript.unheard(c, GUILD, SATO, later)
+        await transcript.opt_in(c, GUILD, SATO, back)
+        assert await transcript.opted_in_at(c, GUILD, SATO) == back
+        for at, wanted in (
+            (NOW, False),
+            (back - timedelta(milliseconds=1), False),
+            (back, True),
+            (later, True),
+        ):
+            assert await transcript.unheard(c, GUILD, SATO, at) is not wanted
+            number = 20 + int((at - NOW).total_seconds())
+            assert await transcript.add(c, said(talk, number, "x", at=at), GUILD) is wanted
+        assert not await transcript.unheard(c, GUILD, SUZUKI, NOW)
+        assert not await transcript.unheard(c, GUILD + 1, SATO, NOW)
+        assert await transcript.react(c, GUILD, talk, 3, SATO, "佐藤", "👍", True, NOW)
+        await transcript.opt_out(c, GUILD, SATO, later)
+        await transcript.opt_in(c, GUILD, SATO, later)
+        assert await transcript.unheard(c, GUILD, SATO, back)
 
     await database.unit(work)
 
