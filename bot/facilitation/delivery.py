@@ -321,7 +321,8 @@ async def _never_began(c: Connection, room: Room, row: Post, now: datetime) -> C
         meeting=await meetings.move(c, room.id, {MeetingState.STARTING}, MeetingState.CLOSED, closed_at=now)
     )
     if await outbox.attempts(c, row.id) > 1:  # whoever started it was told that it begins
-        text = phrases.t("post.never_began", meeting.language, title=display(meeting.title))
+        channel = f"<#{meeting.channel_id}>"
+        text = phrases.t("post.never_began", meeting.language, title=display(meeting.title), channel=channel)
         post = Outgoing(text, Persona.SYSTEM, meeting.language, meeting_id=room.id)
         change.posts = await put_post(
             c, room, "never_began", post, now=now, route=None, kind="dm", facts={"target": meeting.chair_id}

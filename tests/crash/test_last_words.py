@@ -185,3 +185,10 @@ def test_an_erratum_that_discord_puts_off_comes_later() -> None:
         assert sum("Tom" in m.text for m in t.world.channels[thread] if m.mine) == 1
 
     at_table(scenario, tap=weather)
+
+
+@pytest.mark.parametrize(("language", "thread"), [("ja", "スレッド"), ("en", "thread")])
+def test_nobody_is_sent_to_a_thread_that_a_meeting_in_a_thread_or_voice_chat_never_has(
+    language: str, thread: str
+) -> None:
+    assert thread not in phrase("closing.too_late", language)

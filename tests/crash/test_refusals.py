@@ -7,7 +7,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Literal, TypeVar
 
-from bot.meeting.model import MeetingState
+import pytest
+
+from bot.meeting.model import Language, MeetingState
+from bot.phrases import t as phrase
 from bot.stage import Refused
 from bot.store import outbox
 from tests.crash.judging import minutes_messages
@@ -149,5 +152,25 @@ def test_a_new_board_that_discord_takes_as_malformed_is_tried_anew() -> None:
         await t.end(now=True)
         await t.over()
         assert len(t.minutes) == 1
+
+    at_table(scenario, tap=weather)
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_who_started_what_could_not_begin_is_told_where_that_was(language: Language) -> None:
+    weather = Weather("say")
+
+    async def scenario(t: Table) -> None:
+        weather.bad = True
+        meeting = await t.start(language)
+        await asyncio.sleep(3)
+        t.world.forbidden.add(CHANNEL)
+        weather.bad = False
+        await asyncio.sleep(60)
+        assert (await t.record(meeting))[0].state is MeetingState.CLOSED
+        ((to, told),) = t.world.dms
+        assert to == meeting.chair_id
+        assert f"<#{CHANNEL}>" in told.text
+        assert phrase("reply.permission.send_messages_in_threads", language) in told.text
 
     at_table(scenario, tap=weather)
