@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
 from bot.errors import BadInput, NoMeeting
 from bot.facilitation import intake, pointing, recording
-from bot.facilitation.core import Change, Core, books
+from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import deliver, put_post, put_reaction
 from bot.facilitation.requests import Person
 from bot.facilitation.room import Room
-from bot.meeting import dates, lookup, marks, owners
+from bot.meeting import dates, lookup
 from bot.meeting.model import Entry, EntryKind, Item, MeetingState, Message, NewEntry, Origin
 from bot.meeting.text import strip_invisible
 from bot.minutes.message import erratum
@@ -43,19 +45,26 @@ def _item(room: Room, number: int) -> Item:
 
 
 async def _append(core: Core, room: Room, entries: list[NewEntry]) -> list[Entry]:
-    """Store; the entries as they stand in the ledger, also where this very act was carried out before."""
+    return await _append_made(core, room, lambda: entries)
+
+
+async def _append_made(core: Core, room: Room, make: Callable[[], list[NewEntry]]) -> list[Entry]:
+    """Store what `make` gives inside the unit, since entries may name each other by number; the entries as they stand
+    in the ledger, also where this very act was carried out before."""
     if room.meeting.state not in _STATES_OF_RECORD:
         raise BadInput("error.closed_already")
     now = core.clock.now()
+    keys: set[str] = set()
 
     async def work(c: Connection) -> Change:
+        entries = make()
+        keys.update(e.source_key for e in entries)
         await _recordable(c, room.meeting.guild_id, entries[0].author_id)
         change = Change(entries=await intake.append(c, room, entries, now))
         await pointing.point_out(c, room, change, now)
         return change
 
     await core.commit(room, work)
-    keys = {e.source_key for e in entries}
     return [e for e in room.entries if e.source_key in keys]
 
 
@@ -122,12 +131,9 @@ async def record(
         )
     if existing:
         return existing[-1].entry
-    found = next((m for m in marks.find(text, books(), names=room.names) if m.kind is kind), None)
-    wording = found.text if found else text
-    owner = None
+    words = recording.by_menu(kind, text, room.names)
     due: str | None = None
     if kind is EntryKind.ACTION:
-        owner = found.owner if found else owners.find_owner(text, books(), room.names)
         day = dates.resolve(text, recording.today(room.meeting, message), room.meeting.language)
         due = day.isoformat() if day else None
     entry = await _one(
@@ -137,12 +143,13 @@ async def record(
             by,
             interaction_id,
             kind,
-            wording,
+            words.text,
             origin=Origin.MENU,
             quote=text,
             message_id=message.message_id,
-            owner=owner,
+            owner=words.owner,
             due=due,
+            value=words.value,
         ),
     )
 
@@ -158,26 +165,15 @@ async def correct(core: Core, room: Room, by: Person, text: str, interaction_id:
     words = _words(text)
     now = core.clock.now()
     as_message = Message(room.id, interaction_id, by.id, by.name, words, now)
-    new = [
-        NewEntry(
-            e.kind,
-            e.text,
-            f"i:{interaction_id}:{n}",
-            Origin.BUTTON,
-            by.id,
-            by.name,
-            e.quote,
-            None,
-            e.refers_to,
-            e.owner,
-            e.due,
-            e.value,
-        )
-        for n, e in enumerate(recording.from_message(room.meeting, as_message, room.view, room.names))
-    ]
-    if not new:
-        new = [_by(by, interaction_id, EntryKind.NOTE, words, origin=Origin.BUTTON, quote=words)]
-    return await _append(core, room, new)
+
+    def made() -> list[NewEntry]:
+        marked = recording.from_message(room.meeting, as_message, room.view, room.names)
+        return [
+            replace(e, source_key=f"i:{interaction_id}:{n}", origin=Origin.BUTTON, message_id=None)
+            for n, e in enumerate(marked)
+        ] or [_by(by, interaction_id, EntryKind.NOTE, words, origin=Origin.BUTTON, quote=words)]
+
+    return await _append_made(core, room, made)
 
 
 async def amend(core: Core, meeting_id: int, by: Person, text: str, interaction_id: int) -> list[Entry]:

@@ -2,147 +2,330 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-from bot.facilitation import recording
+from bot.facilitation import pairing, recording, sources
 from bot.facilitation.core import books
-from bot.facilitation.recording import retraction
+from bot.facilitation.sources import Borne, Ledger
 from bot.meeting import lookup, marks
+from bot.meeting.draft import SUPPORTS
 from bot.meeting.marks import Mark
 from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Meeting, Message, NewEntry, Origin
 
+_SPOKEN = (EntryKind.VOTE, EntryKind.RETRACTION)
 
-@dataclass(frozen=True)
-class _Standing:
-    """An item that a mark of the message made and that holds; `said`: how the message last worded it."""
 
-    entry: Entry
-    item: Item
-    said: str
+@dataclass
+class _Change:
+    """One edit or deletion being carried out. `left`: marks of the new text that nothing recorded accounts for."""
 
-    def unchanged(self, mark: Mark) -> bool:
-        """Wherever in the message it stands now, and whatever others have made of the item since."""
-        same = lookup.same_words(mark.text, self.said) or lookup.same_words(mark.text, self.item.text)
-        return same and mark.kind is self.entry.kind and (mark.value or 0) == (self.entry.value or 0)
+    message: Message
+    ledger: Ledger
+    origin: Origin
+    stamp: str
+    left: list[Mark] = field(default_factory=list)
+    entries: list[NewEntry] = field(default_factory=list)
 
-    def reworded(self, mark: Mark) -> bool:
-        return mark.kind is self.entry.kind and mark.place == self.entry.source_key.split(":")[2]
+    def key(self, number: int) -> str:
+        letter = "e" if self.origin is Origin.EDIT else "d"
+        return f"{letter}:{self.message.message_id}:{number}{self.stamp}"
+
+    def take(self, wanted: Callable[[Mark], bool]) -> Mark | None:
+        """The first mark that is `wanted`, which is then spoken for."""
+        mark = next((m for m in self.left if wanted(m)), None)
+        if mark is not None:
+            self.left.remove(mark)
+        return mark
+
+    def take_back(self, number: int) -> None:
+        self.entries.append(
+            recording.retraction(number, self.message, self.origin, self.key(number)),
+        )
 
 
 def from_edit(
-    meeting: Meeting, message: Message, view: LedgerView, entries: Sequence[Entry], names: Sequence[str]
+    meeting: Meeting,
+    message: Message,
+    view: LedgerView,
+    others: Sequence[Message],
+    names: Sequence[str],
 ) -> list[NewEntry]:
     """Another wording revises, a mark taken away or made another kind retracts, a new one adds; a line that only
-    moved changes nothing. `message` is the message as it reads now.
+    moved changes nothing. What another message types too goes on standing on that one.
+
+    `message` is the message as it reads now; `others` the meeting's other messages that are not deleted.
     """
-    stamp = int(message.edited_at.timestamp() * 1000) if message.edited_at else 0
-    mine = [e for e in entries if e.message_id == message.message_id and e.origin is Origin.MARK]
-    left = marks.find(message.text, books(), names=[*names, message.author_name])
-    standing = list(_standing(message, mine, view))
-    changed = [s for s in standing if not _take(left, s.unchanged)]
-    votes = [e for e in _said_otherwise(mine, standing, view, entries) if not _take(left, _same_as(e))]
-    changes: list[NewEntry] = []
-    gone: set[int] = set()
-    for s in changed:
-        key = f"e:{message.message_id}:{s.entry.number}:{stamp}"
-        mark = _take(left, s.reworded)
-        if mark is None:
-            gone.add(s.item.number)
-            changes.append(retraction(s.item, message, Origin.EDIT, key))
-        else:
-            changes.append(
-                recording.rewording(
-                    s.item.entry, mark.text, message, Origin.EDIT, key, owner=mark.owner, quote=mark.quote
-                )
-            )
-    for vote in votes:
-        if _counts(vote, entries):
-            key = f"e:{message.message_id}:{vote.number}:{stamp}"
-            changes.append(_vote_taken_back(vote, message, Origin.EDIT, key))
-    rest = replace(view, items=tuple(i for i in view.items if i.number not in gone))
-    used = {e.source_key for e in entries}
-    for mark in left:
-        added = recording.entry_of(meeting, message, mark, rest)
-        if added is not None:
-            again = added.source_key in used
-            changes.append(replace(added, source_key=f"{added.source_key}:{stamp}") if again else added)
-    return changes
+    stamp = f":{int(message.edited_at.timestamp() * 1000) if message.edited_at else 0}"
+    change = _Change(message, Ledger(view, others, names), Origin.EDIT, stamp)
+    change.left = marks.find(message.text, books(), names=[*names, message.author_name])
+    borne = sources.borne_by(message, change.ledger)
+    standing = [b for b in borne if b.item.status != "retracted"]
+    changed = [b for b in standing if change.take(_unchanged(b)) is None and not _menu_unchanged(b, message)]
+    spoken = [s for s in _spoken(change) if change.take(s.unchanged) is None]
+    _leave_taken_back(change, [b for b in borne if b.item.status == "retracted"])
+    _reword_or_let_go(meeting, change, changed)
+    for saying in spoken:
+        saying.carry_out(change)
+    for find in outdated(message, view):
+        _let_go_find(change, find)
+    corrected = _correction(change)
+    _add_what_is_new(meeting, change, corrected)
+    return change.entries
 
 
-def _take(left: list[Mark], wanted: Callable[[Mark], bool]) -> Mark | None:
-    """The first mark that is `wanted`, which is then spoken for."""
-    mark = next((m for m in left if wanted(m)), None)
-    if mark is not None:
-        left.remove(mark)
-    return mark
+def from_deletion(
+    message: Message, view: LedgerView, others: Sequence[Message], names: Sequence[str]
+) -> list[NewEntry]:
+    """Deleting the message that an entry stands on retracts it, unless another message types it too, and takes back
+    what the message said of others; the quotes are redacted by the caller."""
+    change = _Change(message, Ledger(view, others, names), Origin.DELETE, "")
+    for borne in sources.borne_by(message, change.ledger):
+        if borne.item.status != "retracted":
+            _let_go(change, borne)
+    for saying in _spoken(change):
+        change.take_back(saying.entry.number)
+    for entry in _said_of_others(message, view):
+        _let_go_find(change, entry)
+    for item in view.items:
+        derived = item.original.origin is Origin.REACTION and item.original.message_id == message.message_id
+        if (
+            derived and item.status != "retracted"
+        ):  # a proposal that somebody's reaction to it made a decision
+            change.take_back(item.original.number)
+    return change.entries
 
 
-def _standing(message: Message, mine: Iterable[Entry], view: LedgerView) -> Iterator[_Standing]:
-    for entry in mine:
-        item = view.item(entry.number)
-        if item is None or item.status == "retracted" or item.original.number != entry.number:
-            continue
-        said = [
-            e.text for e in (item.original, *item.history) if e.message_id == message.message_id and e.text
-        ]
-        yield _Standing(entry, item, said[-1])
+# ---------------------------------------------------------------- items
 
 
-def _said_otherwise(
-    mine: Iterable[Entry], standing: Iterable[_Standing], view: LedgerView, entries: Sequence[Entry]
-) -> Iterator[Entry]:
-    """What the message said without making an item of its own that holds: votes, repetitions, and what somebody
-    took back; not what an edit took away, for another edit may bring it back."""
-    items = {s.entry.number for s in standing}
-    edited_away = {e.refers_to for e in entries if e.kind is EntryKind.RETRACTION and e.origin is Origin.EDIT}
-    for entry in mine:
-        item = view.item(entry.number)
-        numbers = {entry.number} if item is None else {entry.number, item.number}
-        if entry.number not in items and not numbers & edited_away:
-            yield entry
-
-
-def _same_as(entry: Entry) -> Callable[[Mark], bool]:
-    repeats = (EntryKind.CONFIRMATION, EntryKind.REVISION)
+def _unchanged(borne: Borne) -> Callable[[Mark], bool]:
+    """Wherever in the message it stands now, and whatever others have made of the item since."""
 
     def same(mark: Mark) -> bool:
-        kind = mark.kind is entry.kind or (entry.kind in repeats and mark.kind is not EntryKind.VOTE)
-        words = lookup.same_words(mark.text, entry.text)
-        return kind and words and (mark.value or 0) == (entry.value or 0)
+        wordings = ((borne.typed.text, borne.typed.value), (borne.item.text, borne.item.entry.value))
+        return mark.kind is borne.item.kind and any(
+            (mark.value or 0) == (value or 0) and (mark.text == text or lookup.same_words(mark.text, text))
+            for text, value in wordings
+        )
 
     return same
 
 
-def _counts(entry: Entry, entries: Sequence[Entry]) -> bool:
-    """Whether it is a vote that nobody has taken back."""
-    taken = any(e.kind is EntryKind.RETRACTION and e.refers_to == entry.number for e in entries)
-    return entry.kind is EntryKind.VOTE and not taken
+def _menu_unchanged(borne: Borne, message: Message) -> bool:
+    return borne.by_menu and sources.holds_quote(message, borne.rows[-1].quote)
 
 
-def _vote_taken_back(vote: Entry, message: Message, origin: Origin, key: str) -> NewEntry:
-    return NewEntry(
-        kind=EntryKind.RETRACTION,
-        text="",
-        source_key=key,
-        origin=origin,
-        author_id=message.author_id,
-        author_name=message.author_name,
-        message_id=message.message_id,
-        refers_to=vote.number,
+def _leave_taken_back(change: _Change, gone: Iterable[Borne]) -> None:
+    """A mark that others took back stays so, though its line still stands there; what an edit of this message took
+    away may come back."""
+    for borne in gone:
+        chain = {borne.item.number, borne.item.original.number}
+        if not _edited_away(change, chain):
+            change.take(_unchanged(borne))
+    taken = change.ledger.taken_back()
+    for entry in change.ledger.entries:
+        mine = entry.message_id == change.message.message_id and entry.origin is Origin.MARK
+        if mine and entry.number in taken and not _edited_away(change, {entry.number}):
+            saying = _Saying.of(entry, change)
+            if saying is not None:
+                change.take(saying.unchanged)
+
+
+def _edited_away(change: _Change, numbers: set[int]) -> bool:
+    taken = change.ledger.taken_back()
+    return any(
+        e.kind is EntryKind.RETRACTION
+        and e.origin is Origin.EDIT
+        and e.refers_to in numbers
+        and e.number not in taken
+        for e in change.ledger.entries
     )
 
 
-def from_deletion(message: Message, view: LedgerView, entries: Sequence[Entry]) -> list[NewEntry]:
-    """Deleting the message that an entry stands on retracts it; the quote is redacted by the caller."""
-    changes = []
-    for entry in entries:
-        if entry.message_id != message.message_id:
+def _reword_or_let_go(meeting: Meeting, change: _Change, changed: Sequence[Borne]) -> None:
+    pairs = pairing.by_likeness(changed, change.left)
+    for borne in changed:
+        mark = pairs.get(borne.item.original.number)
+        if borne.by_menu and change.message.text.strip():
+            mark = mark or recording.by_menu(borne.item.kind, change.message.text, change.ledger.names)
+        elif sources.typed_elsewhere(borne.item, change.ledger) is not None:
+            mark = None  # that message goes on saying what the item says: this one says something new
+        elif mark is not None and _repeats_another(borne.item, mark, change.ledger):
+            mark = None
+        if mark is None:
+            _let_go(change, borne)
             continue
-        item = view.item(entry.number)
-        key = f"d:{message.message_id}:{entry.number}"
-        if item is not None and item.original.number == entry.number and item.status != "retracted":
-            changes.append(retraction(item, message, Origin.DELETE, key))
-        elif entry.origin is Origin.MARK and _counts(entry, entries):
-            changes.append(_vote_taken_back(entry, message, Origin.DELETE, key))
-    return changes
+        if mark in change.left:
+            change.left.remove(mark)
+        change.entries.append(_reworded(meeting, change, borne, mark))
+
+
+def _repeats_another(item: Item, mark: Mark, ledger: Ledger) -> bool:
+    """The new words are another item's: they repeat that one, where nobody has spoken on this one."""
+    return not (item.votes or item.answers or item.objections) and sources.said_by_another(item, mark, ledger)
+
+
+def _reworded(meeting: Meeting, change: _Change, borne: Borne, mark: Mark) -> NewEntry:
+    """The item in the new words; owner, day and sign change only where the message's own words changed them."""
+    message, typed = change.message, borne.typed
+    due = recording.due_of(meeting, message, mark)
+    due_before = recording.due_of(meeting, message, typed)
+    against = borne.item.entry.value or 0
+    changed = replace(
+        mark,
+        owner=None if mark.owner == typed.owner else mark.owner or "",
+        value=None if (mark.value or 0) == against else mark.value or 0.0,
+    )
+    return recording.rewording(
+        borne.item.number,
+        message,
+        changed,
+        Origin.EDIT,
+        change.key(borne.rows[0].number),
+        due=None if due == due_before else due or "",
+    )
+
+
+def _let_go(change: _Change, borne: Borne) -> None:
+    """The message does not say it any more: it stands on another that does, or is retracted."""
+    item, ledger = borne.item, change.ledger
+    elsewhere = sources.typed_elsewhere(item, ledger)
+    if elsewhere is not None:
+        over = sources.taken_over(item, *elsewhere, ledger, change.key(item.original.number))
+        change.entries.extend([over] if over else [])
+    if not borne.made_here and (elsewhere is not None or sources.source_stands(item, ledger)):
+        for row in borne.rows:
+            change.take_back(row.number)
+    elif elsewhere is None:
+        change.take_back(item.original.number)
+
+
+# ---------------------------------------------------------------- votes and retractions
+
+
+@dataclass(frozen=True)
+class _Saying:
+    """A vote or a retraction that counts. `typed`: the mark as the message last worded it."""
+
+    entry: Entry
+    typed: Mark
+    target: Item | None
+
+    @staticmethod
+    def of(entry: Entry, change: _Change) -> _Saying | None:
+        if entry.kind not in _SPOKEN:
+            return None
+        rewordings = (
+            e
+            for e in reversed(change.ledger.entries)
+            if e.kind is EntryKind.REVISION and e.refers_to == entry.number
+        )
+        row = next(rewordings, entry)
+        typed = sources.as_typed(replace(row, source_key=entry.source_key), entry.kind, change.ledger.names)
+        return _Saying(entry, typed, lookup.target(change.ledger.view, entry.number))
+
+    def unchanged(self, mark: Mark) -> bool:
+        if mark.kind is not self.typed.kind:
+            return False
+        if mark.kind is EntryKind.RETRACTION:
+            named = mark.number is not None and mark.number == self.typed.number
+            words = mark.text == self.typed.text or lookup.same_words(mark.text, self.typed.text)
+            return (mark.undo and self.typed.undo) or (mark.undo is self.typed.undo and (named or words))
+        return mark.value == self.typed.value and self._same_target(mark)
+
+    def _same_target(self, mark: Mark) -> bool:
+        """A bare vote stays with what it was on, whatever was proposed since."""
+        if mark.number is None or (mark.number, mark.by_entry) == (self.typed.number, self.typed.by_entry):
+            return True
+        chain = {self.target.number, self.target.original.number} if self.target else set()
+        return mark.by_entry and mark.number in chain
+
+    def carry_out(self, change: _Change) -> None:
+        """The vote the other way where the new words vote on the same, else taken back."""
+        vote = self.entry.kind is EntryKind.VOTE
+        mark = change.take(lambda m: vote and m.kind is EntryKind.VOTE and self._same_target(m))
+        if mark is None:
+            change.take_back(self.entry.number)
+            return
+        number = self.entry.number
+        change.entries.append(
+            recording.rewording(number, change.message, mark, Origin.EDIT, change.key(number))
+        )
+
+
+def _spoken(change: _Change) -> list[_Saying]:
+    taken = change.ledger.taken_back()
+    mine = (
+        _Saying.of(entry, change)
+        for entry in change.ledger.entries
+        if entry.message_id == change.message.message_id
+        and entry.origin is Origin.MARK
+        and entry.number not in taken
+    )
+    return [saying for saying in mine if saying is not None]
+
+
+# ---------------------------------------------------------------- finds and corrections
+
+
+def outdated(message: Message, view: LedgerView) -> list[Entry]:
+    """What a model found in the message and its words, as they read now, do not hold any more."""
+    return [
+        e
+        for e in _said_of_others(message, view)
+        if e.origin is Origin.MODEL and not sources.holds_quote(message, e.quote)
+    ]
+
+
+def _said_of_others(message: Message, view: LedgerView) -> list[Entry]:
+    """What was found in the message, and what it said of others' items, as far as it still counts; its marks, their
+    votes and retractions aside."""
+    taken = Ledger(view).taken_back()
+    return [
+        e
+        for e in view.entries
+        if e.message_id == message.message_id
+        and e.number not in taken
+        and (e.origin in (Origin.MODEL, Origin.PANEL) or sources.is_correction(e))
+    ]
+
+
+def _let_go_find(change: _Change, entry: Entry) -> None:
+    item = change.ledger.view.item(entry.number)
+    if item is not None and item.original.number == entry.number:
+        if item.status != "retracted" and sources.typed_elsewhere(item, change.ledger) is None:
+            change.take_back(entry.number)
+    elif entry.kind in SUPPORTS or entry.kind is EntryKind.REVISION:
+        change.take_back(entry.number)
+
+
+def _correction(change: _Change) -> bool:
+    """A scribe's correction that reads otherwise now is taken back; whether the new text is one to be carried out."""
+    wanted = marks.correction(change.message.text)
+    before = [e for e in _said_of_others(change.message, change.ledger.view) if sources.is_correction(e)]
+    for entry in before:
+        if marks.correction(entry.quote) == wanted:
+            return False
+        change.take_back(entry.number)
+    return wanted is not None
+
+
+# ---------------------------------------------------------------- what is new
+
+
+def _add_what_is_new(meeting: Meeting, change: _Change, corrected: bool) -> None:
+    """Marks that the edit added, as if they were typed now; a place in the message may have made an entry before."""
+    message, ledger = change.message, change.ledger
+    view = recording.with_new(ledger.view, change.entries) if change.left or corrected else ledger.view
+    added = recording.from_marks(meeting, message, change.left, view)
+    if corrected and not added:
+        before = [m for m in ledger.others if m.message_id < message.message_id][-recording.LINES_BACK :]
+        fixed = recording.correction(meeting, message, before, view)
+        added = [fixed] if fixed else []
+    used = {e.source_key for e in ledger.entries}
+    for entry in added:
+        again = entry.source_key in used
+        change.entries.append(
+            replace(entry, source_key=f"{entry.source_key}{change.stamp}") if again else entry
+        )

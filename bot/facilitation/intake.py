@@ -69,10 +69,9 @@ async def receive(core: Core, room: Room, seen: Seen) -> None:
             return change
         new = recording.from_message(room.meeting, message, room.view, room.names)
         if not new and marks.correction(message.text) is not None:
-            before = await transcript.recent(c, room.id, 30)
-            fixed = recording.correction(
-                message, [m for m in before if m.message_id != message.message_id], room.entries
-            )
+            before = await transcript.recent(c, room.id, recording.LINES_BACK)
+            earlier = [m for m in before if m.message_id != message.message_id]
+            fixed = recording.correction(room.meeting, message, earlier, room.view)
             new = [fixed] if fixed else []
         await core.policy.count(c, room.meeting.guild_id, now)
         if _beyond(room) and not (new or wish or room.meeting.closing or addressed(seen)):
@@ -141,7 +140,10 @@ async def edited(core: Core, room: Room, message_id: int, text: str, at: datetim
         after = await transcript.get(c, room.id, message_id)
         if before is None or after is None or frozen(room):
             return Change()
-        new = edits.from_edit(room.meeting, after, room.view, room.entries, room.names)
+        others = await _others(c, room, message_id)
+        if edits.outdated(after, room.view):
+            await transcript.read_again(c, room.id, [message_id])
+        new = edits.from_edit(room.meeting, after, room.view, others, room.names)
         stored = await append(c, room, new, now)
         posts = False
         for entry in stored:
@@ -153,12 +155,20 @@ async def edited(core: Core, room: Room, message_id: int, text: str, at: datetim
     await core.commit(room, work)
 
 
+async def _others(c: Connection, room: Room, message_id: int) -> list[Message]:
+    """What else stands in the meeting, whatever was said in it: an entry may stand on any of it."""
+    return [m for m in await transcript.everything(c, room.id) if m.message_id != message_id]
+
+
 async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None:
     async def work(c: Connection) -> Change:
         before = await transcript.delete(c, room.id, message_id, at)
         if before is None:
             return Change()
-        gone = [] if frozen(room) else edits.from_deletion(before, room.view, room.entries)
+        gone: list[NewEntry] = []
+        if not frozen(room):
+            others = await _others(c, room, message_id)
+            gone = edits.from_deletion(before, room.view, others, room.names)
         stored = await append(c, room, gone, at)
         for entry in room.entries:
             if entry.message_id == message_id and not entry.redacted:

@@ -27,7 +27,8 @@ async def settle(c: Connection, room: Room, thought: Thought) -> list[Message]:
 
 
 async def mark(c: Connection, room: Room, thought: Thought, *, read: bool) -> None:
-    """What came in late is read now, or (`read` False) answered at least; what came in behind it meanwhile is late."""
+    """What came in late is read now, or (`read` False) answered at least; what came in behind it meanwhile is late,
+    and what was edited while it was read is to be read again."""
     ids = [m.message_id for m in thought.unread]
     if not ids:
         return
@@ -38,3 +39,6 @@ async def mark(c: Connection, room: Room, thought: Thought, *, read: bool) -> No
         begin = max(begin, first)
     await transcript.overtaken(c, room.id, begin, thought.read_to, ids)
     await transcript.dealt_with(c, room.id, ids, Late.NO if read else Late.ANSWERED)
+    as_read = {m.message_id: m.text for m in thought.unread}
+    edited = [m.message_id for m in await transcript.some(c, room.id, ids) if m.text != as_read[m.message_id]]
+    await transcript.read_again(c, room.id, edited)

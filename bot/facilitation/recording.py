@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import date
+from dataclasses import fields, replace
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from bot.facilitation.core import books
-from bot.meeting import dates, lookup, marks, sameness
+from bot.meeting import dates, lookup, marks, owners, sameness
+from bot.meeting.ledger import fold
 from bot.meeting.marks import Mark
 from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Meeting, Message, NewEntry, Origin
 
@@ -26,6 +27,8 @@ EMOJI: dict[EntryKind, str] = {
     EntryKind.TOPIC: "🔖",
     EntryKind.ANSWER: "💬",
 }
+LINES_BACK = 30  # how many lines above it a scribe's correction may mean
+_LATER = datetime.max.replace(tzinfo=UTC)  # of entries that are not stored yet; folding goes by number
 SEEN_EMOJI = "👀"  # read; nobody else has spoken yet
 MODEL_EMOJI = "🔎"  # found by the model, waits for a person's ✅
 PANEL_EMOJI = "🤖"  # from the panel's words, waits for one too
@@ -52,10 +55,11 @@ def from_panelist(
     """The entries that the marks of a panelist's post make; that it says something again confirms nothing, and that
     it is for its own proposal goes without saying."""
     found = from_message(meeting, message, view, names)
+    after = with_new(view, found) if len(found) > 1 else view
     return [
         of_panel(entry)
         for entry in found
-        if entry.kind is not EntryKind.CONFIRMATION and not _for_its_own(entry, view)
+        if entry.kind is not EntryKind.CONFIRMATION and not _for_its_own(entry, after)
     ]
 
 
@@ -70,12 +74,32 @@ def from_message(
     meeting: Meeting, message: Message, view: LedgerView, names: Sequence[str]
 ) -> list[NewEntry]:
     """The entries that the marks of `message` make, idempotent by their source keys."""
-    found: list[NewEntry] = []
-    for mark in marks.find(message.text, books(), names=[*names, message.author_name]):
-        entry = entry_of(meeting, message, mark, view)
+    found = marks.find(message.text, books(), names=[*names, message.author_name])
+    return from_marks(meeting, message, found, view)
+
+
+def from_marks(meeting: Meeting, message: Message, found: Sequence[Mark], view: LedgerView) -> list[NewEntry]:
+    """The entries that these marks of `message` make, each line read after the ones above it."""
+    new: list[NewEntry] = []
+    so_far = view
+    for mark in found:
+        entry = entry_of(meeting, message, mark, so_far)
         if entry is not None:
-            found.append(entry)
-    return found
+            new.append(entry)
+            so_far = with_new(view, new) if len(found) > 1 else view
+    return new
+
+
+def with_new(view: LedgerView, new: Sequence[NewEntry]) -> LedgerView:
+    """The ledger as it will be once `new` is stored, nothing else before it."""
+    last = max((e.number for e in view.entries), default=0)
+    added = [
+        Entry(
+            meeting_id=0, number=number, at=_LATER, **{f.name: getattr(entry, f.name) for f in fields(entry)}
+        )
+        for number, entry in enumerate(new, start=last + 1)
+    ]
+    return fold([*view.entries, *added])
 
 
 def entry_of(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -> NewEntry | None:
@@ -110,9 +134,21 @@ def entry_of(meeting: Meeting, message: Message, mark: Mark, view: LedgerView) -
         message_id=message.message_id,
         refers_to=refers_to,
         owner=mark.owner,
-        due=_due(meeting, message, mark),
+        due=due_of(meeting, message, mark),
         value=mark.value,
     )
+
+
+def by_menu(kind: EntryKind, text: str, names: Sequence[str]) -> Mark:
+    """What the message menu records of a whole message: its mark of that kind, else the words of its only mark, else
+    all of it."""
+    found = marks.find(text, books(), names=names)
+    mark = next((m for m in found if m.kind is kind), None)
+    if mark is not None:
+        return mark
+    only = found[0].text if len(found) == 1 and found[0].kind in _WORDED else text.strip()
+    owner = owners.find_owner(text, books(), names) if kind is EntryKind.ACTION else None
+    return Mark(kind, only, text, 0, owner=owner)
 
 
 def _proposal(view: LedgerView, mark: Mark, message: Message) -> Item | None:
@@ -125,23 +161,29 @@ def _proposal(view: LedgerView, mark: Mark, message: Message) -> Item | None:
         for item in reversed(view.open_proposals):
             if message.reply_to in {item.original.message_id, item.entry.message_id}:
                 return item
+    if mark.number is None:  # read or edited later, it still says nothing of what was proposed after it
+        earlier = (i for i in view.items if (i.original.message_id or 0) <= message.message_id)
+        view = replace(view, items=tuple(earlier))
     return lookup.proposal_named(view, mark.number)
 
 
 def _joined(view: LedgerView, mark: Mark) -> Item | None:
     """The item that a mark repeats. What people typed counts as the same only in the same words: nothing is lost;
-    what a model found is taken for the same in other words too.
+    what a model found is taken for the same in other words too. What is answered or done may be asked anew.
     """
     if mark.kind is EntryKind.NOTE:
         return None
     for item in view.of(mark.kind):
+        if item.status in ("answered", "done"):
+            continue
         if (item.entry.value or 0) == (mark.value or 0) and lookup.same_words(item.text, mark.text):
             return item
     near = sameness.find_same(view, mark.kind, mark.text)
     return near if near is not None and near.status == "unconfirmed" else None
 
 
-def _due(meeting: Meeting, message: Message, mark: Mark) -> str | None:
+def due_of(meeting: Meeting, message: Message, mark: Mark) -> str | None:
+    """The day (ISO) that an action's words name, seen from the day of its message."""
     if mark.kind is not EntryKind.ACTION:
         return None
     day = dates.resolve(mark.text, today(meeting, message), meeting.language)
@@ -160,7 +202,9 @@ def _retracted(view: LedgerView, mark: Mark, message: Message) -> int | None:
     return item.number if item else None
 
 
-def correction(message: Message, before: Sequence[Message], entries: Sequence[Entry]) -> NewEntry | None:
+def correction(
+    meeting: Meeting, message: Message, before: Sequence[Message], view: LedgerView
+) -> NewEntry | None:
     """A scribe's s/old/new/: the newest earlier line that holds `old`, revised, where that line made an entry."""
     pair = marks.correction(message.text)
     if pair is None:
@@ -169,15 +213,13 @@ def correction(message: Message, before: Sequence[Message], entries: Sequence[En
     for earlier in reversed(before):
         if old not in earlier.text:
             continue
-        for entry in reversed(entries):
+        for entry in reversed(view.entries):
             if entry.message_id == earlier.message_id and old in entry.text and entry.kind in _WORDED:
-                return rewording(
-                    entry,
-                    entry.text.replace(old, new, 1),
-                    message,
-                    Origin.MARK,
-                    key=f"m:{message.message_id}:s",
-                )
+                item = view.item(entry.number)
+                kind = item.kind if item is not None else entry.kind
+                worded = Mark(kind, entry.text.replace(old, new, 1), message.text, 0)
+                key, due = f"m:{message.message_id}:s", due_of(meeting, earlier, worded)
+                return rewording(entry.number, message, worded, Origin.MARK, key, due)
         return None
     return None
 
@@ -198,32 +240,27 @@ _WORDED = frozenset(
 
 
 def rewording(
-    entry: Entry,
-    text: str,
-    message: Message,
-    origin: Origin,
-    key: str,
-    owner: str | None = None,
-    quote: str | None = None,
+    number: int, message: Message, mark: Mark, origin: Origin, key: str, due: str | None = None
 ) -> NewEntry:
-    """Another wording of what `entry` says; owner, day and value stay unless others are given."""
+    """What entry `number` says, in the words of `mark`; owner, day and value that are None stay as they are."""
     return NewEntry(
         kind=EntryKind.REVISION,
-        text=text,
+        text=mark.text,
         source_key=key,
         origin=origin,
         author_id=message.author_id,
         author_name=message.author_name,
-        quote=message.text if quote is None else quote,
+        quote=mark.quote,
         message_id=message.message_id,
-        refers_to=entry.number,
-        owner=owner or entry.owner,
-        due=entry.due,
-        value=entry.value,
+        refers_to=number,
+        owner=mark.owner,
+        due=due,
+        value=mark.value,
     )
 
 
-def retraction(item: Item, by: Message, origin: Origin, key: str) -> NewEntry:
+def retraction(number: int, by: Message, origin: Origin, key: str) -> NewEntry:
+    """What entry `number` says is taken back: an item named by what made it, else that entry alone."""
     return NewEntry(
         kind=EntryKind.RETRACTION,
         text="",
@@ -232,5 +269,5 @@ def retraction(item: Item, by: Message, origin: Origin, key: str) -> NewEntry:
         author_id=by.author_id,
         author_name=by.author_name,
         message_id=by.message_id,
-        refers_to=item.number,
+        refers_to=number,
     )

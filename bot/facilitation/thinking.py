@@ -28,6 +28,7 @@ from bot.meeting.model import (
     EntryKind,
     Message,
     NewEntry,
+    Origin,
     OwnPost,
     Persona,
     Phase,
@@ -35,6 +36,7 @@ from bot.meeting.model import (
     Scene,
     is_panelist,
 )
+from bot.meeting.text import squeeze
 from bot.prompts import builder
 from bot.prompts.outputs import TurnOut
 from bot.store import generations, ledger, outbox, transcript
@@ -402,15 +404,36 @@ async def record(c: Connection, room: Room, thought: Thought) -> Change:
         at=thought.at,
     )
     posts = _count(room, thought) and await limits.tell(c, room, thought.at)
-    if not thought.entries:
+    found = await _still_said(c, room, thought.entries)
+    if not found:
         return Change(posts=posts)
-    stored = await ledger.append(c, meeting.guild_id, room.id, thought.entries, thought.at, room.core.salt)
+    stored = await ledger.append(c, meeting.guild_id, room.id, found, thought.at, room.core.salt)
     for entry in stored:
         if entry.message_id is not None and entry.kind is not EntryKind.NOTE:
             posts |= await put_reaction(
                 c, room, entry.message_id, recording.emoji_of_found(entry), thought.at
             )
     return Change(entries=stored, posts=posts)
+
+
+async def _still_said(c: Connection, room: Room, found: list[NewEntry]) -> list[NewEntry]:
+    """Finds whose source was neither deleted nor edited to other words while they were thought about.
+
+    What was found before, and lost to an edit since taken back, is found anew.
+    """
+    ids = {e.message_id for e in found if e.message_id is not None}
+    texts = {m.message_id: squeeze(m.text) for m in await transcript.some(c, room.id, ids)}
+    standing = [e for e in found if e.message_id is None or squeeze(e.quote) in texts.get(e.message_id, "")]
+    edited_away = {
+        e.refers_to
+        for e in room.entries
+        if e.kind is EntryKind.RETRACTION and e.origin is Origin.EDIT and e.refers_to is not None
+    }
+    lost = {e.source_key: e.number for e in room.entries if e.number in edited_away}
+    return [
+        replace(e, source_key=f"{e.source_key}:{lost[e.source_key]}") if e.source_key in lost else e
+        for e in standing
+    ]
 
 
 def _count(room: Room, thought: Thought) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from bot.meeting.model import Entry, EntryKind, Item, Vote
+from bot.meeting.model import Entry, EntryKind, Item, Origin, Vote
 
 # Kinds that say something about an item and are none themselves.
 SUPPORTS = frozenset(
@@ -67,7 +67,10 @@ class Draft:
 
 
 def undone(ordered: Sequence[Entry]) -> frozenset[int]:
-    """Numbers of votes, answers and the like (`SUPPORTS`) that a later retraction takes back."""
+    """Numbers of votes, answers and the like (`SUPPORTS`) that a later retraction takes back.
+
+    So are rewordings whose message was edited or deleted; a person who retracts one by number means its item.
+    """
     by_number = {entry.number: entry for entry in ordered}
     taken: set[int] = set()
     # Backwards, so that a retraction which is itself taken back takes nothing back.
@@ -75,11 +78,33 @@ def undone(ordered: Sequence[Entry]) -> frozenset[int]:
         if entry.kind is not EntryKind.RETRACTION or entry.number in taken or entry.refers_to is None:
             continue
         meant = by_number.get(entry.refers_to)
-        if meant is None or meant.kind not in SUPPORTS or meant.number >= entry.number:
+        if meant is None or meant.number >= entry.number:
+            continue
+        unsaid = meant.kind is EntryKind.REVISION and entry.origin in (Origin.EDIT, Origin.DELETE)
+        if meant.kind not in SUPPORTS and not unsaid:
             continue
         if entry.origin.by_person or not meant.origin.by_person:
             taken.add(meant.number)
     return frozenset(taken)
+
+
+def votes_as_reworded(ordered: Sequence[Entry], undone: frozenset[int]) -> dict[int, Entry]:
+    """Votes that a later edit of their message changed, by number: each counts in its old place, so that what its
+    author said after it still goes before."""
+    votes = {entry.number: entry for entry in ordered if entry.kind is EntryKind.VOTE}
+    changed: dict[int, Entry] = {}
+    for entry in ordered:
+        vote = votes.get(entry.refers_to or 0)
+        if vote is None or entry.kind is not EntryKind.REVISION or entry.number in undone:
+            continue
+        before = changed.get(vote.number, vote)
+        changed[vote.number] = replace(
+            before,
+            text=entry.text or before.text,
+            quote=entry.quote or before.quote,
+            value=before.value if entry.value is None else entry.value,
+        )
+    return changed
 
 
 def said(entry: Entry) -> str:

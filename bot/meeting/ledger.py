@@ -13,8 +13,10 @@ How entries meet items (`refers_to` may be any number of an item's chain; an unk
   Its answer to a question counts; its new wording of a confirmed decision is unconfirmed again.
 - What comes from the panel is treated the same, only more so: its answer is a position, and its
   rewording of what a person made an objection, until a person confirms that.
-- Retracting a vote, answer, confirmation, objection or retraction undoes that entry alone; retracting an item
-  also undoes what the item had replaced, settled or answered.
+- Retracting a vote, answer, confirmation, objection or retraction undoes that entry alone, and so does an edit or
+  deletion that takes back a rewording; retracting an item also undoes what the item had replaced, settled or
+  answered.
+- A rewording without owner or day leaves them as they are; an empty one ("") takes them away.
 - Answers, revisions, retractions and objections that meet nothing are kept as notes: nothing said is dropped.
 """
 
@@ -23,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.meeting.draft import SUPPORTS, Draft, said, undone
+from bot.meeting.draft import SUPPORTS, Draft, said, undone, votes_as_reworded
 from bot.meeting.lookup import Tally, nearly, proposal_named, same_words, target, undo_target, votes_summary
 from bot.meeting.model import Entry, EntryKind, LedgerView, Origin, Vote
 
@@ -56,7 +58,8 @@ _DELIBERATE = frozenset({Origin.MARK, Origin.COMMAND, Origin.MENU, Origin.BUTTON
 def fold(entries: Sequence[Entry]) -> LedgerView:
     """What holds after `entries` (any order; they are read by number). Total: no list of entries raises."""
     ordered = tuple(sorted(entries, key=lambda entry: entry.number))
-    reader = _Reader(undone(ordered))
+    taken_back = undone(ordered)
+    reader = _Reader(taken_back, votes_as_reworded(ordered, taken_back))
     for entry in ordered:
         reader.read(entry)
     items = sorted((draft.finish() for draft in reader.drafts), key=lambda item: item.original.number)
@@ -64,15 +67,17 @@ def fold(entries: Sequence[Entry]) -> LedgerView:
 
 
 class _Reader:
-    def __init__(self, undone: frozenset[int]) -> None:
+    def __init__(self, undone: frozenset[int], reworded: dict[int, Entry]) -> None:
         self.drafts: list[Draft] = []
         self._of: dict[int, Draft] = {}
         self._undone = undone
+        self._reworded = reworded
         self._supports: dict[int, Entry] = {}
         self._pending: dict[int, Draft] = {}  # a model's retraction that waits for a person
         self._offered: dict[int, Entry] = {}  # the panel's answers and rewordings, which wait too
 
     def read(self, entry: Entry) -> None:
+        entry = self._reworded.get(entry.number, entry)
         meant = self._of.get(entry.refers_to) if entry.refers_to is not None else None
         if entry.kind in SUPPORTS:
             self._supports[entry.number] = entry
@@ -219,8 +224,10 @@ class _Reader:
         older = meant.entry
         reworded = bool(entry.text) and not same_words(entry.text, older.text)
         meant.history.append(older)
-        meant.owner = entry.owner if entry.owner is not None else meant.owner
-        meant.due = entry.due if entry.due is not None else meant.due
+        if entry.owner is not None:
+            meant.owner = entry.owner or None
+        if entry.due is not None:
+            meant.due = entry.due or None
         meant.entry = replace(
             entry,
             kind=meant.kind,
@@ -237,10 +244,8 @@ class _Reader:
                 self._confirm(meant, entry)
 
     def _revise_support(self, entry: Entry, named: Entry, meant: Draft) -> None:
-        """A vote, answer or objection reworded (its message was edited): it changes, not what it is about."""
+        """An answer or objection reworded (its message was edited): it changes, not what it is about."""
         changed = replace(named, text=entry.text or named.text, quote=entry.quote or named.quote)
-        if named.kind is EntryKind.VOTE and meant.kind is EntryKind.PROPOSAL:
-            self._vote(replace(changed, value=named.value if entry.value is None else entry.value), meant)
         meant.answers = [changed if answer.number == named.number else answer for answer in meant.answers]
         meant.objections = [changed if o.number == named.number else o for o in meant.objections]
         self._supports[named.number] = changed
@@ -249,6 +254,8 @@ class _Reader:
         named = self._supports.get(entry.refers_to or 0)
         if named is not None and named.number != meant.original.number:
             return  # it took back one vote, answer, confirmation or objection (`undone`), not the item
+        if entry.refers_to in self._undone:
+            return  # or one rewording
         if not entry.origin.by_person and meant.a_persons:
             meant.objections.append(entry)
             self._pending[entry.number] = meant

@@ -17,6 +17,10 @@ _NAMED_NUMBER = re.compile(
     r"|決定|合意|提案|宿題|論点|未決|制約|前提|議題|メモ|番号|項目|第)?\s*#?\s*(\d{1,4})\s*(?:番|号)?[.。]?"
 )
 _LATIN = re.compile(r"[a-z0-9.]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_BETWEEN_FIGURES = re.compile(
+    r"((?<=\d)\W+(?=\d))"
+)  # 1.5, 1〜2, 10:30: without it another figure stands there
 _NEAR = 0.8
 
 
@@ -122,6 +126,11 @@ def same_words(one: str, other: str) -> bool:
     return bool(bare) and bare == _bare(other)
 
 
+def holds_words(text: str, words: str) -> bool:
+    """Whether `words` stand somewhere in `text`, read as `same_words` reads them."""
+    return bool(words) and _bare(words) in _bare(text)
+
+
 def nearly(one: str, other: str) -> bool:
     """Nearly the same wording with the same figures (and, in Japanese, the same Latin words)."""
     if same_words(one, other):
@@ -150,11 +159,17 @@ def _bigrams(text: str) -> set[str]:
 def _bare(text: str) -> str:
     """Letters, figures and symbols with a meaning of their own (+ - % < >), without punctuation and spaces.
 
-    A text of nothing else keeps what it has, so that two emojis are not one wording.
+    What stands between two figures stays, but for the comma of thousands. A text of nothing else keeps what it
+    has, so that two emojis are not one wording.
     """
-    folded = fold(text)
-    kept = "".join(c for c in folded if c in "+-%<>@" or not unicodedata.category(c).startswith(("P", "Z")))
-    return kept or folded
+    folded = _THOUSANDS.sub("", fold(text)).replace("〜", "~")
+    parts = _BETWEEN_FIGURES.split(folded)
+    kept = [part.replace(" ", "") or " " if n % 2 else _letters(part) for n, part in enumerate(parts)]
+    return "".join(kept) or folded
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text if c in "+-%<>@" or not unicodedata.category(c).startswith(("P", "Z")))
 
 
 def _by_number(view: LedgerView, number: int) -> Item | None:

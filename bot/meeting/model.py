@@ -193,7 +193,7 @@ class NewEntry:
     quote: str = ""
     message_id: int | None = None
     refers_to: int | None = None  # number of the entry this one replaces, answers, votes on, confirms
-    owner: str | None = None
+    owner: str | None = None  # of a revision: None = as before, "" = nobody any more; `due` likewise
     due: str | None = None  # ISO date, or the words as said where they name no date
     value: float | None = None  # vote: -1..+1; decision: -1.0 = decided against (#rejected)
 

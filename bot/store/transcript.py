@@ -153,6 +153,18 @@ async def dealt_with(c: AsyncConnection, meeting_id: int, message_ids: Collectio
     await c.execute(statement.values(late=now))
 
 
+async def read_again(c: AsyncConnection, meeting_id: int, message_ids: Collection[int]) -> None:
+    """These messages changed after a model had read them: the next reading reads them too, nobody waits for it."""
+    statement = sa.update(_messages).where(
+        _messages.c.meeting_id == meeting_id,
+        _messages.c.message_id.in_(list(message_ids)),
+        _messages.c.deleted_at.is_(None),
+        _messages.c.late == Late.NO,
+        ~_wants_nothing_stored(_messages.c.guild_id, _messages.c.author_id),
+    )
+    await c.execute(statement.values(late=Late.ANSWERED))
+
+
 async def recent(c: AsyncConnection, meeting_id: int, limit: int) -> list[Message]:
     """The newest `limit` messages, oldest first."""
     query = _of(meeting_id).order_by(_messages.c.message_id.desc()).limit(limit)
