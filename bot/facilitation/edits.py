@@ -3,45 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from bot.facilitation import pairing, recording, sources
 from bot.facilitation.core import books
+from bot.facilitation.sayings import Change, Saying, spoken_in
 from bot.facilitation.sources import Borne, Ledger
 from bot.meeting import lookup, marks
 from bot.meeting.draft import SUPPORTS
 from bot.meeting.marks import Mark
 from bot.meeting.model import Entry, EntryKind, Item, LedgerView, Meeting, Message, NewEntry, Origin
-
-_SPOKEN = (EntryKind.VOTE, EntryKind.RETRACTION)
-
-
-@dataclass
-class _Change:
-    """One edit or deletion being carried out. `left`: marks of the new text that nothing recorded accounts for."""
-
-    message: Message
-    ledger: Ledger
-    origin: Origin
-    stamp: str
-    left: list[Mark] = field(default_factory=list)
-    entries: list[NewEntry] = field(default_factory=list)
-
-    def key(self, number: int) -> str:
-        letter = "e" if self.origin is Origin.EDIT else "d"
-        return f"{letter}:{self.message.message_id}:{number}{self.stamp}"
-
-    def take(self, wanted: Callable[[Mark], bool]) -> Mark | None:
-        """The first mark that is `wanted`, which is then spoken for."""
-        mark = next((m for m in self.left if wanted(m)), None)
-        if mark is not None:
-            self.left.remove(mark)
-        return mark
-
-    def take_back(self, number: int) -> None:
-        self.entries.append(
-            recording.retraction(number, self.message, self.origin, self.key(number)),
-        )
 
 
 def from_edit(
@@ -57,12 +28,12 @@ def from_edit(
     `message` is the message as it reads now; `others` the meeting's other messages that are not deleted.
     """
     stamp = f":{int(message.edited_at.timestamp() * 1000) if message.edited_at else 0}"
-    change = _Change(message, Ledger(view, others, names), Origin.EDIT, stamp)
+    change = Change(message, Ledger(view, others, names), Origin.EDIT, stamp)
     change.left = marks.find(message.text, books(), names=[*names, message.author_name])
     borne = sources.borne_by(message, change.ledger)
     standing = [b for b in borne if b.item.status != "retracted"]
     changed = [b for b in standing if change.take(_unchanged(b)) is None and not _menu_unchanged(b, message)]
-    spoken = [s for s in _spoken(change) if change.take(s.unchanged) is None]
+    spoken = [s for s in spoken_in(change) if change.take(s.unchanged) is None]
     _leave_taken_back(change, [b for b in borne if b.item.status == "retracted"])
     _reword_or_let_go(meeting, change, changed)
     for saying in spoken:
@@ -79,11 +50,11 @@ def from_deletion(
 ) -> list[NewEntry]:
     """Deleting the message that an entry stands on retracts it, unless another message types it too, and takes back
     what the message said of others; the quotes are redacted by the caller."""
-    change = _Change(message, Ledger(view, others, names), Origin.DELETE, "")
+    change = Change(message, Ledger(view, others, names), Origin.DELETE, "")
     for borne in sources.borne_by(message, change.ledger):
         if borne.item.status != "retracted":
             _let_go(change, borne)
-    for saying in _spoken(change):
+    for saying in spoken_in(change):
         change.take_back(saying.entry.number)
     for entry in _said_of_others(message, view):
         _let_go_find(change, entry)
@@ -116,34 +87,23 @@ def _menu_unchanged(borne: Borne, message: Message) -> bool:
     return borne.by_menu and sources.holds_quote(message, borne.rows[-1].quote)
 
 
-def _leave_taken_back(change: _Change, gone: Iterable[Borne]) -> None:
+def _leave_taken_back(change: Change, gone: Iterable[Borne]) -> None:
     """A mark that others took back stays so, though its line still stands there; what an edit of this message took
     away may come back."""
     for borne in gone:
         chain = {borne.item.number, borne.item.original.number}
-        if not _edited_away(change, chain):
+        if not change.edited_away(chain):
             change.take(_unchanged(borne))
     taken = change.ledger.taken_back()
     for entry in change.ledger.entries:
         mine = entry.message_id == change.message.message_id and entry.origin is Origin.MARK
-        if mine and entry.number in taken and not _edited_away(change, {entry.number}):
-            saying = _Saying.of(entry, change)
+        if mine and entry.number in taken and not change.edited_away({entry.number}):
+            saying = Saying.of(entry, change)
             if saying is not None:
                 change.take(saying.unchanged)
 
 
-def _edited_away(change: _Change, numbers: set[int]) -> bool:
-    taken = change.ledger.taken_back()
-    return any(
-        e.kind is EntryKind.RETRACTION
-        and e.origin is Origin.EDIT
-        and e.refers_to in numbers
-        and e.number not in taken
-        for e in change.ledger.entries
-    )
-
-
-def _reword_or_let_go(meeting: Meeting, change: _Change, changed: Sequence[Borne]) -> None:
+def _reword_or_let_go(meeting: Meeting, change: Change, changed: Sequence[Borne]) -> None:
     pairs = pairing.by_likeness(changed, change.left)
     for borne in changed:
         mark = pairs.get(borne.item.original.number)
@@ -166,7 +126,7 @@ def _repeats_another(item: Item, mark: Mark, ledger: Ledger) -> bool:
     return not (item.votes or item.answers or item.objections) and sources.said_by_another(item, mark, ledger)
 
 
-def _reworded(meeting: Meeting, change: _Change, borne: Borne, mark: Mark) -> NewEntry:
+def _reworded(meeting: Meeting, change: Change, borne: Borne, mark: Mark) -> NewEntry:
     """The item in the new words; owner, day and sign change only where the message's own words changed them."""
     message, typed = change.message, borne.typed
     due = recording.due_of(meeting, message, mark)
@@ -187,7 +147,7 @@ def _reworded(meeting: Meeting, change: _Change, borne: Borne, mark: Mark) -> Ne
     )
 
 
-def _let_go(change: _Change, borne: Borne) -> None:
+def _let_go(change: Change, borne: Borne) -> None:
     """The message does not say it any more: it stands on another that does, or is retracted."""
     item, ledger = borne.item, change.ledger
     elsewhere = sources.typed_elsewhere(item, ledger)
@@ -199,71 +159,6 @@ def _let_go(change: _Change, borne: Borne) -> None:
             change.take_back(row.number)
     elif elsewhere is None:
         change.take_back(item.original.number)
-
-
-# ---------------------------------------------------------------- votes and retractions
-
-
-@dataclass(frozen=True)
-class _Saying:
-    """A vote or a retraction that counts. `typed`: the mark as the message last worded it."""
-
-    entry: Entry
-    typed: Mark
-    target: Item | None
-
-    @staticmethod
-    def of(entry: Entry, change: _Change) -> _Saying | None:
-        if entry.kind not in _SPOKEN:
-            return None
-        rewordings = (
-            e
-            for e in reversed(change.ledger.entries)
-            if e.kind is EntryKind.REVISION and e.refers_to == entry.number
-        )
-        row = next(rewordings, entry)
-        typed = sources.as_typed(replace(row, source_key=entry.source_key), entry.kind, change.ledger.names)
-        return _Saying(entry, typed, lookup.target(change.ledger.view, entry.number))
-
-    def unchanged(self, mark: Mark) -> bool:
-        if mark.kind is not self.typed.kind:
-            return False
-        if mark.kind is EntryKind.RETRACTION:
-            named = mark.number is not None and mark.number == self.typed.number
-            words = mark.text == self.typed.text or lookup.same_words(mark.text, self.typed.text)
-            return (mark.undo and self.typed.undo) or (mark.undo is self.typed.undo and (named or words))
-        return mark.value == self.typed.value and self._same_target(mark)
-
-    def _same_target(self, mark: Mark) -> bool:
-        """A bare vote stays with what it was on, whatever was proposed since."""
-        if mark.number is None or (mark.number, mark.by_entry) == (self.typed.number, self.typed.by_entry):
-            return True
-        chain = {self.target.number, self.target.original.number} if self.target else set()
-        return mark.by_entry and mark.number in chain
-
-    def carry_out(self, change: _Change) -> None:
-        """The vote the other way where the new words vote on the same, else taken back."""
-        vote = self.entry.kind is EntryKind.VOTE
-        mark = change.take(lambda m: vote and m.kind is EntryKind.VOTE and self._same_target(m))
-        if mark is None:
-            change.take_back(self.entry.number)
-            return
-        number = self.entry.number
-        change.entries.append(
-            recording.rewording(number, change.message, mark, Origin.EDIT, change.key(number))
-        )
-
-
-def _spoken(change: _Change) -> list[_Saying]:
-    taken = change.ledger.taken_back()
-    mine = (
-        _Saying.of(entry, change)
-        for entry in change.ledger.entries
-        if entry.message_id == change.message.message_id
-        and entry.origin is Origin.MARK
-        and entry.number not in taken
-    )
-    return [saying for saying in mine if saying is not None]
 
 
 # ---------------------------------------------------------------- finds and corrections
@@ -291,7 +186,7 @@ def _said_of_others(message: Message, view: LedgerView) -> list[Entry]:
     ]
 
 
-def _let_go_find(change: _Change, entry: Entry) -> None:
+def _let_go_find(change: Change, entry: Entry) -> None:
     item = change.ledger.view.item(entry.number)
     if item is not None and item.original.number == entry.number:
         if item.status != "retracted" and sources.typed_elsewhere(item, change.ledger) is None:
@@ -300,7 +195,7 @@ def _let_go_find(change: _Change, entry: Entry) -> None:
         change.take_back(entry.number)
 
 
-def _correction(change: _Change) -> bool:
+def _correction(change: Change) -> bool:
     """A scribe's correction that reads otherwise now is taken back; whether the new text is one to be carried out."""
     wanted = marks.correction(change.message.text)
     before = [e for e in _said_of_others(change.message, change.ledger.view) if sources.is_correction(e)]
@@ -314,7 +209,7 @@ def _correction(change: _Change) -> bool:
 # ---------------------------------------------------------------- what is new
 
 
-def _add_what_is_new(meeting: Meeting, change: _Change, corrected: bool) -> None:
+def _add_what_is_new(meeting: Meeting, change: Change, corrected: bool) -> None:
     """Marks that the edit added, as if they were typed now; a place in the message may have made an entry before."""
     message, ledger = change.message, change.ledger
     view = recording.with_new(ledger.view, change.entries) if change.left or corrected else ledger.view

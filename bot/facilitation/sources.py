@@ -108,9 +108,14 @@ def as_typed(row: Entry, kind: EntryKind, names: Sequence[str]) -> Mark:
     found = [m for m in marks.find(row.quote, books(), names=names) if m.kind is kind]
     same = [m for m in found if m.text == row.text]
     if kind is EntryKind.VOTE and len(found) > 1:  # several numbered votes in one line
-        place = row.source_key.rpartition(".")[2] if "." in row.source_key else "0"
-        same = [m for m in same if str(m.part) == place] or same
+        same = [m for m in same if m.place.partition(".")[2] == _part(row)] or same
     return next(iter(same), Mark(kind, row.text, row.quote, 0, value=row.value))
+
+
+def _part(row: Entry) -> str:
+    """Which vote of its line a row is, as its source key says ("m:<message>:<line>.<part>")."""
+    key = row.source_key.split(":")
+    return key[2].partition(".")[2] if len(key) > 2 else ""
 
 
 def typed_elsewhere(item: Item, ledger: Ledger) -> tuple[Message, Mark] | None:

@@ -273,10 +273,26 @@ def test_votes_stay_with_their_proposal_when_lines_go_or_move() -> None:
         ids = await s.talk(
             ("佐藤", "提案：料金は500円\n提案：会場は本社"), ("鈴木", "-1 #1"), ("田中", "+1 #2")
         )
-        await s.edit(ids[0], "前置き\n提案：会場は本社の4階")
+        await s.edit(ids[0], "提案：会場は本社の4階")
         (proposal,) = s.view.open_proposals
         assert proposal.text == "会場は本社の4階"
         assert [(v.voter_name, v.value) for v in proposal.votes] == [("田中", 1.0)]
+        await s.close()
+
+    held(story)
+
+
+def test_one_of_several_votes_in_a_line_is_turned_round_and_back() -> None:
+    async def story(s: Sitting) -> None:
+        await s.start(language="en")
+        ids = await s.talk(
+            ("Tom", "PROPOSAL 1: tool A\nPROPOSAL 2: tool B"), ("Maya", "PROPOSAL 1: +1, PROPOSAL 2: +1")
+        )
+        for second in (-1, 1, -1):
+            await s.edit(ids[1], f"PROPOSAL 1: +1, PROPOSAL 2: {second:+d}")
+            await asyncio.sleep(5)
+            values = [v.value for p in s.view.open_proposals for v in p.votes]
+            assert values == [1.0, float(second)]
         await s.close()
 
     held(story)
