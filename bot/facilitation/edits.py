@@ -60,9 +60,7 @@ def from_deletion(
         _let_go_find(change, entry)
     for item in view.items:
         derived = item.original.origin is Origin.REACTION and item.original.message_id == message.message_id
-        if (
-            derived and item.status != "retracted"
-        ):  # a proposal that somebody's reaction to it made a decision
+        if derived and item.status != "retracted":  # a proposal that a reaction to it made a decision
             change.take_back(item.original.number)
     return change.entries
 
@@ -189,6 +187,8 @@ def _said_of_others(message: Message, view: LedgerView) -> list[Entry]:
 def _let_go_find(change: Change, entry: Entry) -> None:
     item = change.ledger.view.item(entry.number)
     if item is not None and item.original.number == entry.number:
+        if change.origin is Origin.EDIT and item.confirmed_by:
+            return  # people have said that it holds: a typo mended is no reason to lose it
         if item.status != "retracted" and sources.typed_elsewhere(item, change.ledger) is None:
             change.take_back(entry.number)
     elif entry.kind in SUPPORTS or entry.kind is EntryKind.REVISION:

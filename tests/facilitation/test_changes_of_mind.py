@@ -409,3 +409,16 @@ def test_a_rewording_that_was_found_goes_with_its_message() -> None:
         assert _decided((await s.close()).document) == ["料金は500円"]
 
     held(story, finds(claim))
+
+
+def test_what_people_confirmed_outlives_a_mended_typo_of_its_source() -> None:
+    async def story(s: Sitting) -> None:
+        await s.start()
+        _, source = await s.talk(("佐藤", "料金の話です"), ("鈴木", SAID))
+        await s.meetings.confirm(s.place, None, s.person("佐藤"), s.click())
+        await s.edit(source, "料金は500円ということで合意しています")
+        await asyncio.sleep(60)
+        closed = await s.close()
+        assert _decided(closed.document) == ["料金は500円"]
+
+    held(story, FOUND)
