@@ -24,6 +24,7 @@ from bot.meeting.model import (
     Origin,
     Speaker,
 )
+from bot.minutes.archive import Access
 from bot.stage import Attachment, Embed, Outgoing, Place, Seen, Stage
 
 NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
@@ -228,17 +229,19 @@ class RecordingMinutes:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
 
-    async def show(self, place: Place, meeting_id: int | None, by: Person) -> Outgoing:
+    async def show(self, place: Place, meeting_id: int | None, by: Person, access: Access) -> Outgoing:
         self.calls.append(("show", place, meeting_id, by))
         return Outgoing(
             "議事録", embeds=(Embed(title="決定事項"),), files=(Attachment("minutes.md", b"# m"),)
         )
 
-    async def export(self, place: Place, meeting_id: int | None, form: str, by: Person) -> tuple[str, bytes]:
+    async def export(
+        self, place: Place, meeting_id: int | None, form: str, by: Person, access: Access
+    ) -> tuple[str, bytes]:
         self.calls.append(("export", place, meeting_id, form, by))
         return f"minutes.{form}", b"x"
 
-    async def kept(self, guild_id: int, by: Person) -> list[Meeting]:
+    async def kept(self, guild_id: int, by: Person, access: Access) -> list[Meeting]:
         self.calls.append(("kept", guild_id, by))
         return []
 

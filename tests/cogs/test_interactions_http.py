@@ -12,6 +12,7 @@ from typing import Any
 import discord
 import pytest
 from aiohttp import web
+from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 
 from bot.client import KetsugiBot, build_bot
 from bot.errors import BadInput
@@ -77,6 +78,7 @@ class Desk:
             "attachment_size_limit": 1,
             "data": data,
         } | more
+        async_context.set(AsyncWebhookAdapter())  # a simulated Discord of another test may have left its own
         before = asyncio.all_tasks()
         self.bot._connection.parse_interaction_create(payload)  # type: ignore[arg-type]
         begun = asyncio.all_tasks() - before

@@ -129,18 +129,15 @@ def _notices(out: Outcome, calm: Outcome) -> list[str]:
     """Every notice of the undisturbed run, but for those that something overtook while the process was away:
     a later notice, or the end."""
 
-    def due(of: Outcome) -> dict[tuple[float, int], float]:
-        """When by how long the meeting was to last, and how many minutes were left."""
+    def sent(of: Outcome) -> set[tuple[int, int]]:
+        """(how long the meeting was to last, how many minutes were left) of each, in seconds and minutes."""
         assert of.meeting is not None
-        began = of.meeting.started_at.timestamp()
         keys = [r.key.split(":") for r in of.rows if r.key.startswith("notice:") and r.state == "sent"]
-        shift = began - EPOCH.timestamp()
-        return {
-            (round(int(end) - began), int(left)): int(end) - began - 60 * int(left) + shift
-            for _, end, left in keys
-        }
+        return {(round(int(end) - of.meeting.started_at.timestamp()), int(left)) for _, end, left in keys}
 
-    wanted = due(calm)
+    assert out.meeting is not None
+    began = (out.meeting.started_at - EPOCH).total_seconds()
+    wanted = {(total, left): began + total - 60 * left for total, left in sent(calm)}
     ends = [*wanted.values(), out.said.get("end", 0.0)]
     overtaken = {
         key
@@ -148,7 +145,7 @@ def _notices(out: Outcome, calm: Outcome) -> list[str]:
         for down, up in zip(out.downs, out.ups, strict=True)
         if down - NOTICE_LATE_S <= at <= up and any(at < later <= up for later in ends)
     }
-    missing = wanted.keys() - due(out).keys() - overtaken
+    missing = wanted.keys() - sent(out) - overtaken
     return [f"missing: the notice of {left} minutes of {total / 60:g}" for total, left in sorted(missing)]
 
 

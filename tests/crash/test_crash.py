@@ -105,6 +105,7 @@ def test_the_harness_is_sharp(judge: Judge) -> None:
 
 def test_the_harness_misses_a_notice_that_never_came(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     put = timekeeper.put_post
+    judge.calm("ja", "scripted")  # made while they still come
 
     async def nothing_said_of_time(c: Any, room: Any, key: str, *rest: Any, **facts: Any) -> bool:
         return False if key.startswith("notice:") else await put(c, room, key, *rest, **facts)

@@ -184,6 +184,7 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "transcript.unread": lambda c, m: transcript.unread(c, m, 1, 5, newest=True),
     "transcript.overtaken": lambda c, m: transcript.overtaken(c, m, 1, 5, [3]),
     "transcript.dealt_with": lambda c, m: transcript.dealt_with(c, m, [5], Late.NO),
+    "transcript.read_again": lambda c, m: transcript.read_again(c, m, [5]),
     "transcript.recent": lambda c, m: transcript.recent(c, m, 5),
     "transcript.everything": lambda c, m: transcript.everything(c, m),
     "transcript.count": lambda c, m: transcript.count(c, m),
