@@ -206,8 +206,8 @@ class Run:
             case "react":
                 world.person_reacts(CHANNEL, ids[act.ref], PEOPLE[act.who], act.who, act.text)
                 self.out.said[f"{act.text} {act.ref}"] = seconds
-            case "end":
-                self.out.said["end"] = seconds
+            case "extend" | "end":
+                self.out.said[act.do] = seconds
 
     async def _told(self, act: Act) -> None:
         """The bot hears of it, and perhaps dies of it."""

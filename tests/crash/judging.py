@@ -127,7 +127,7 @@ def _owed(out: Outcome) -> list[str]:
 
 def _notices(out: Outcome, calm: Outcome) -> list[str]:
     """Every notice of the undisturbed run, but for those that something overtook while the process was away:
-    a later notice, or the end."""
+    a later notice, an extension, or the end."""
 
     def sent(of: Outcome) -> set[tuple[int, int]]:
         """(how long the meeting was to last, how many minutes were left) of each, in seconds and minutes."""
@@ -138,15 +138,25 @@ def _notices(out: Outcome, calm: Outcome) -> list[str]:
     assert out.meeting is not None
     began = (out.meeting.started_at - EPOCH).total_seconds()
     wanted = {(total, left): began + total - 60 * left for total, left in sent(calm)}
-    ends = [*wanted.values(), out.said.get("end", 0.0)]
+    overtaking = [*wanted.values(), *(out.said.get(act, 0.0) for act in ("extend", "end"))]
     overtaken = {
         key
         for key, at in wanted.items()
-        for down, up in zip(out.downs, out.ups, strict=True)
-        if down - NOTICE_LATE_S <= at <= up and any(at < later <= up for later in ends)
+        for down, up in _absences(out)
+        if down - NOTICE_LATE_S <= at <= up and any(at < later <= up for later in overtaking)
     }
     missing = wanted.keys() - sent(out) - overtaken
     return [f"missing: the notice of {left} minutes of {total / 60:g}" for total, left in sorted(missing)]
+
+
+def _absences(out: Outcome) -> list[tuple[float, float]]:
+    """From when to when nobody was there; between some a process was up for a moment, and said nothing."""
+    found: list[tuple[float, float]] = []
+    for down, up in zip(out.downs, out.ups, strict=True):
+        if found and down - found[-1][1] <= NOTICE_LATE_S:
+            down, _ = found.pop()
+        found.append((down, up))
+    return found
 
 
 def _waits(out: Outcome) -> list[str]:
