@@ -21,6 +21,7 @@ def _calm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.app.HEARTBEAT_S", 43_200.0)
     monkeypatch.setattr("bot.app.SETTLE_S", 43_200.0)
     monkeypatch.setattr("bot.app.LAG_S", 43_200.0)
+    monkeypatch.setattr("bot.app.OVERSLEPT_S", 43_200.0)
 
 
 async def _set(sitting: Sitting, **changes: Any) -> None:
