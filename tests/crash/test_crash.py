@@ -15,7 +15,7 @@ from tests.crash.outcome import Outcome
 from tests.crash.script import MEETING
 from tests.crash.search import LONG_S, SHORT_S, Case, Judge, pairs, singles
 
-SINGLES, PAIRS = 20, 8  # about 1 s each on one core; the command runs them all
+SINGLES, PAIRS = 14, 6  # about 1 s each on one core; the command runs them all
 
 
 @pytest.fixture(scope="module")
