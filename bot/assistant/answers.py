@@ -142,6 +142,21 @@ async def _passages(
     )
 
 
+def finals(core: Core, replied: Sequence[Thought]) -> list[tuple[Thought, str | None, str]]:
+    """Each answer with its text as the room is now, and where that came from."""
+    return [(thought, *thought.final(core)) for thought in replied]
+
+
+async def put_all(
+    c: Connection, room: Room, answered: Sequence[tuple[Thought, str | None, str]], now: datetime
+) -> bool:
+    """All of `finals`, each under its question's key; whether any was new."""
+    posts = False
+    for thought, text, source in answered:
+        posts |= await put(c, room, thought, text, source, now)
+    return posts
+
+
 async def put(
     c: Connection,
     room: Room,

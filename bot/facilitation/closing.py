@@ -116,16 +116,7 @@ async def promise(c: Connection, room: Room, message: Message, now: datetime, ch
     if any(replies.asks_summary(message.text, w) for w in _words(room)):
         await _say(c, room, f"soon:{message.message_id}", "closing.summary_soon", now, change)
     elif room.meeting.state is MeetingState.WRITING and waits_for_answer(message):
-        await too_late(c, room, message, now, change)
-
-
-async def too_late(c: Connection, room: Room, message: Message, now: datetime, change: Change) -> None:
-    """Nothing is discussed any more, and whoever waits for an answer is told where to go on."""
-    await _say(c, room, late_key(message), "closing.too_late", now, change, message.message_id)
-
-
-def late_key(message: Message) -> str:
-    return f"late:{message.message_id}"
+        await _say(c, room, f"late:{message.message_id}", "closing.too_late", now, change, message.message_id)
 
 
 async def _say(
@@ -262,13 +253,12 @@ async def step_read_back(core: Core, room: Room) -> None:
     )
     now = core.clock.now()
     text, source = thought.final(core)
-    finals = [(t, *t.final(core)) for t in replied]
+    answered = answers.finals(core, replied)
 
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
         change.value = await reading.settle(c, room, thought)
-        for answered, answer_text, answer_source in finals:
-            change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
+        change.posts |= await answers.put_all(c, room, answered, now)
         close_at = now + READ_BACK_WINDOW
         moved = await meetings.move(
             c,
@@ -338,16 +328,14 @@ async def step_goodbye(core: Core, room: Room) -> None:
     )
     now = core.clock.now()
     text, source = thought.final(core)
-    finals = [(t, *t.final(core)) for t in replied]
+    answered = answers.finals(core, replied)
     unheard = [m for m in stuff.unread if room.waits(m) and addresses_facilitator(m)]
 
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
-        for answered, answer_text, answer_source in finals:
-            change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
+        change.posts |= await answers.put_all(c, room, answered, now)
         for message in unheard:
-            if f"soon:{message.message_id}" not in room.keys:
-                await too_late(c, room, message, now, change)
+            await promise(c, room, message, now, change)
         post = Outgoing(
             text or phrases.t("closing.goodbye", room.meeting.language),
             Persona.FACILITATOR,

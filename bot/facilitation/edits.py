@@ -38,7 +38,7 @@ def from_edit(
     _reword_or_let_go(meeting, change, changed)
     for saying in spoken:
         saying.carry_out(change)
-    for find in outdated(message, view):
+    for find in outdated(message, change.ledger):
         _let_go_find(change, find)
     corrected = _correction(change)
     _add_what_is_new(meeting, change, corrected)
@@ -56,7 +56,7 @@ def from_deletion(
             _let_go(change, borne)
     for saying in spoken_in(change):
         change.take_back(saying.entry.number)
-    for entry in _said_of_others(message, view):
+    for entry in _said_of_others(message, change.ledger):
         _let_go_find(change, entry)
     for item in view.items:
         derived = item.original.origin is Origin.REACTION and item.original.message_id == message.message_id
@@ -92,7 +92,7 @@ def _leave_taken_back(change: Change, gone: Iterable[Borne]) -> None:
         chain = {borne.item.number, borne.item.original.number}
         if not change.edited_away(chain):
             change.take(_unchanged(borne))
-    taken = change.ledger.taken_back()
+    taken = change.ledger.taken_back
     for entry in change.ledger.entries:
         mine = entry.message_id == change.message.message_id and entry.origin is Origin.MARK
         if mine and entry.number in taken and not change.edited_away({entry.number}):
@@ -162,24 +162,23 @@ def _let_go(change: Change, borne: Borne) -> None:
 # ---------------------------------------------------------------- finds and corrections
 
 
-def outdated(message: Message, view: LedgerView) -> list[Entry]:
+def outdated(message: Message, ledger: Ledger) -> list[Entry]:
     """What a model found in the message and its words, as they read now, do not hold any more."""
     return [
         e
-        for e in _said_of_others(message, view)
+        for e in _said_of_others(message, ledger)
         if e.origin is Origin.MODEL and not sources.holds_quote(message, e.quote)
     ]
 
 
-def _said_of_others(message: Message, view: LedgerView) -> list[Entry]:
+def _said_of_others(message: Message, ledger: Ledger) -> list[Entry]:
     """What was found in the message, and what it said of others' items, as far as it still counts; its marks, their
     votes and retractions aside."""
-    taken = Ledger(view).taken_back()
     return [
         e
-        for e in view.entries
+        for e in ledger.entries
         if e.message_id == message.message_id
-        and e.number not in taken
+        and e.number not in ledger.taken_back
         and (e.origin in (Origin.MODEL, Origin.PANEL) or sources.is_correction(e))
     ]
 
@@ -198,7 +197,7 @@ def _let_go_find(change: Change, entry: Entry) -> None:
 def _correction(change: Change) -> bool:
     """A scribe's correction that reads otherwise now is taken back; whether the new text is one to be carried out."""
     wanted = marks.correction(change.message.text)
-    before = [e for e in _said_of_others(change.message, change.ledger.view) if sources.is_correction(e)]
+    before = [e for e in _said_of_others(change.message, change.ledger) if sources.is_correction(e)]
     for entry in before:
         if marks.correction(entry.quote) == wanted:
             return False

@@ -12,6 +12,7 @@ from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_reaction
 from bot.facilitation.requests import Person
 from bot.facilitation.room import KEY_MINUTES, Room
+from bot.facilitation.sources import Ledger
 from bot.meeting import lookup, marks, replies
 from bot.meeting.model import Entry, EntryKind, MeetingState, Message, NewEntry, Origin
 from bot.meeting.text import strip_invisible
@@ -140,8 +141,8 @@ async def edited(core: Core, room: Room, message_id: int, text: str, at: datetim
         after = await transcript.get(c, room.id, message_id)
         if before is None or after is None or frozen(room):
             return Change()
-        others = await _others(c, room, message_id)
-        if edits.outdated(after, room.view):
+        others = await _others(c, room, after)
+        if edits.outdated(after, Ledger(room.view)):
             await transcript.read_again(c, room.id, [message_id])
         new = edits.from_edit(room.meeting, after, room.view, others, room.names)
         stored = await append(c, room, new, now)
@@ -155,9 +156,15 @@ async def edited(core: Core, room: Room, message_id: int, text: str, at: datetim
     await core.commit(room, work)
 
 
-async def _others(c: Connection, room: Room, message_id: int) -> list[Message]:
-    """What else stands in the meeting, whatever was said in it: an entry may stand on any of it."""
-    return [m for m in await transcript.everything(c, room.id) if m.message_id != message_id]
+async def _others(c: Connection, room: Room, changed: Message) -> list[Message]:
+    """What else stands in the meeting, whatever was said in it: an entry may stand on any of it.
+
+    Nothing where the message bears no entry and corrects none: most edits are of plain talk, in long channels too.
+    """
+    concerned = any(e.message_id == changed.message_id for e in room.entries)
+    if not concerned and marks.correction(changed.text) is None:
+        return []
+    return [m for m in await transcript.everything(c, room.id) if m.message_id != changed.message_id]
 
 
 async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None:
@@ -167,7 +174,7 @@ async def deleted(core: Core, room: Room, message_id: int, at: datetime) -> None
             return Change()
         gone: list[NewEntry] = []
         if not frozen(room):
-            others = await _others(c, room, message_id)
+            others = await _others(c, room, before)
             gone = edits.from_deletion(before, room.view, others, room.names)
         stored = await append(c, room, gone, at)
         for entry in room.entries:

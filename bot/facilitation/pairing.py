@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.facilitation import sources
 from bot.facilitation.sources import Borne
 from bot.meeting import lookup
 from bot.meeting.marks import Mark
@@ -36,11 +37,6 @@ def by_likeness(changed: Sequence[Borne], left: Sequence[Mark]) -> dict[int, Mar
         if likeness >= ALIKE:
             pair(-n, -k)
     for _, n, k in alike:
-        if left[-k].place == _place(changed[-n]):
+        if left[-k].place == sources.place_of(changed[-n].rows[0]):
             pair(-n, -k)
     return pairs
-
-
-def _place(borne: Borne) -> str | None:
-    parts = borne.rows[0].source_key.split(":")
-    return parts[2] if parts[0] == "m" else None

@@ -43,7 +43,7 @@ class Change:
 
     def edited_away(self, numbers: set[int]) -> bool:
         """Whether an edit took back one of these numbers, and nobody that."""
-        taken = self.ledger.taken_back()
+        taken = self.ledger.taken_back
         return any(
             e.kind is EntryKind.RETRACTION
             and e.origin is Origin.EDIT
@@ -104,7 +104,7 @@ class Saying:
 
 
 def spoken_in(change: Change) -> list[Saying]:
-    taken = change.ledger.taken_back()
+    taken = change.ledger.taken_back
     mine = (
         Saying.of(entry, change)
         for entry in change.ledger.entries

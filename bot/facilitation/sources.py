@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from bot.facilitation import recording
 from bot.facilitation.core import books
@@ -39,6 +40,7 @@ class Ledger:
     def entries(self) -> Sequence[Entry]:
         return self.view.entries
 
+    @cached_property
     def taken_back(self) -> frozenset[int]:
         return undone(self.entries)
 
@@ -64,7 +66,7 @@ class Borne:
 
 def borne_by(message: Message, ledger: Ledger) -> list[Borne]:
     """Items that marks of `message`, or the menu on it, made or stand for; those taken back too."""
-    taken = ledger.taken_back()
+    taken = ledger.taken_back
     rows: dict[int, list[Entry]] = {}
     items: dict[int, Item] = {}
     for entry in ledger.entries:
@@ -108,14 +110,15 @@ def as_typed(row: Entry, kind: EntryKind, names: Sequence[str]) -> Mark:
     found = [m for m in marks.find(row.quote, books(), names=names) if m.kind is kind]
     same = [m for m in found if m.text == row.text]
     if kind is EntryKind.VOTE and len(found) > 1:  # several numbered votes in one line
-        same = [m for m in same if m.place.partition(".")[2] == _part(row)] or same
+        part = place_of(row).partition(".")[2]
+        same = [m for m in same if m.place.partition(".")[2] == part] or same
     return next(iter(same), Mark(kind, row.text, row.quote, 0, value=row.value))
 
 
-def _part(row: Entry) -> str:
-    """Which vote of its line a row is, as its source key says ("m:<message>:<line>.<part>")."""
-    key = row.source_key.split(":")
-    return key[2].partition(".")[2] if len(key) > 2 else ""
+def place_of(row: Entry) -> str:
+    """Where in its message a row's mark was first typed (`Mark.place`), as its source key says; "" of other rows."""
+    origin, _, place, *_ = [*row.source_key.split(":"), "", ""]
+    return place if origin == "m" else ""
 
 
 def typed_elsewhere(item: Item, ledger: Ledger) -> tuple[Message, Mark] | None:
@@ -167,7 +170,7 @@ def holds_quote(message: Message, quote: str) -> bool:
 
 def taken_over(item: Item, by: Message, mark: Mark, ledger: Ledger, key: str) -> NewEntry | None:
     """The item now stands on this message, which typed it too; None where the ledger has that already."""
-    taken = ledger.taken_back()
+    taken = ledger.taken_back
     for entry in ledger.entries:
         if entry.number not in taken:
             held = _stood_for(entry, by, ledger.view)

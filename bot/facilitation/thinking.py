@@ -16,6 +16,7 @@ from bot.facilitation import limits, recording
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_reaction
 from bot.facilitation.room import Room
+from bot.facilitation.sources import holds_quote
 from bot.guard.generator import Call, response_of
 from bot.guard.model import Generated, Rule, Source
 from bot.guard.similarity import repeats
@@ -36,7 +37,6 @@ from bot.meeting.model import (
     Scene,
     is_panelist,
 )
-from bot.meeting.text import squeeze
 from bot.prompts import builder
 from bot.prompts.outputs import TurnOut
 from bot.store import generations, ledger, outbox, transcript
@@ -422,8 +422,12 @@ async def _still_said(c: Connection, room: Room, found: list[NewEntry]) -> list[
     What was found before, and lost to an edit since taken back, is found anew.
     """
     ids = {e.message_id for e in found if e.message_id is not None}
-    texts = {m.message_id: squeeze(m.text) for m in await transcript.some(c, room.id, ids)}
-    standing = [e for e in found if e.message_id is None or squeeze(e.quote) in texts.get(e.message_id, "")]
+    there = {m.message_id: m for m in await transcript.some(c, room.id, ids)}
+    standing = [
+        e
+        for e in found
+        if e.message_id is None or (e.message_id in there and holds_quote(there[e.message_id], e.quote))
+    ]
     edited_away = {
         e.refers_to
         for e in room.entries

@@ -74,7 +74,7 @@ async def _settle(
     wish = _wish(room, thought)
     text, source = thought.final(core)
     unprompted = not addressed and not room.one_person
-    finals = [(t, *t.final(core)) for t in replied]
+    answered = answers.finals(core, replied)
 
     async def work(c: Connection) -> Change:
         change = await record(c, room, thought)
@@ -93,8 +93,7 @@ async def _settle(
             change.posts |= await put_reaction(c, room, thought.read_to, recording.SEEN_EMOJI, now)
         elif text is not None and (addressed or _may_speak(room, now, len(newer), unprompted)):
             change.posts |= await _put(c, room, thought, text, source, now, unprompted)
-        for answered, answer_text, answer_source in finals:
-            change.posts |= await answers.put(c, room, answered, answer_text, answer_source, now)
+        change.posts |= await answers.put_all(c, room, answered, now)
         change.value = newer
         return change
 

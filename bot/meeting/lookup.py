@@ -18,9 +18,8 @@ _NAMED_NUMBER = re.compile(
 )
 _LATIN = re.compile(r"[a-z0-9.]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_BETWEEN_FIGURES = re.compile(
-    r"((?<=\d)\W+(?=\d))"
-)  # 1.5, 1〜2, 10:30: without it another figure stands there
+# In 1.5, 1〜2, 10:30: without it another figure stands there.
+_BETWEEN_FIGURES = re.compile(r"((?<=\d)\W+(?=\d))")
 _NEAR = 0.8
 
 

@@ -82,9 +82,7 @@ class RoomState:
     bring_in_at: datetime | None = None  # when somebody quiet is to be asked
     panel_at: datetime | None = None  # when the next turn of the panel is due, or its end
     board_at: datetime | None = None  # when the board wants its next edit; None = nothing changed
-    unheard_until: datetime | None = (
-        None  # so long no read-back expires: what people wrote has yet to be read
-    )
+    unheard_until: datetime | None = None  # no read-back expires before it: a gap has yet to be read
 
 
 @dataclass(frozen=True, slots=True)
