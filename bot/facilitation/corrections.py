@@ -44,6 +44,15 @@ def _item(room: Room, number: int) -> Item:
     return item
 
 
+def _standing(room: Room, number: int) -> Item:
+    """An entry that still holds: what is done to one that was replaced or retracted would change nothing, and nobody
+    would be told."""
+    item = _item(room, number)
+    if not item.live:
+        raise BadInput("error.retracted_already", number=number)
+    return item
+
+
 async def _append(core: Core, room: Room, entries: list[NewEntry]) -> list[Entry]:
     return await _append_made(core, room, lambda: entries)
 
@@ -222,7 +231,7 @@ async def amend(core: Core, meeting_id: int, by: Person, text: str, interaction_
 
 
 async def revise(core: Core, room: Room, number: int, text: str, by: Person, interaction_id: int) -> Entry:
-    item = _item(room, number)
+    item = _standing(room, number)
     if item.kind is EntryKind.TOPIC:
         raise BadInput("error.agenda_item", number=number)
     return await _one(
@@ -249,7 +258,7 @@ async def retract(core: Core, room: Room, number: int, by: Person, interaction_i
 
 
 async def answer(core: Core, room: Room, number: int, text: str, by: Person, interaction_id: int) -> Entry:
-    item = _item(room, number)
+    item = _standing(room, number)
     if item.kind is not EntryKind.QUESTION:
         raise BadInput("error.not_a_question", number=number)
     return await _one(
@@ -272,7 +281,7 @@ async def done(core: Core, room: Room, number: int, by: Person, interaction_id: 
 async def assign(
     core: Core, room: Room, number: int, owner: str | None, due: str | None, by: Person, interaction_id: int
 ) -> Entry:
-    item = _item(room, number)
+    item = _standing(room, number)
     if item.kind is not EntryKind.ACTION:
         raise BadInput("error.not_an_action", number=number)
     when = item.due
@@ -309,8 +318,9 @@ async def confirm(core: Core, room: Room, number: int | None, by: Person, intera
     if number is not None and lookup.offered(room.view, number) is not None:
         waiting = [number]
     elif number is not None:
-        item = _item(room, number)
-        if item.kind is not EntryKind.PROPOSAL and not item.waits:
+        item = _standing(room, number)
+        open_proposal = item.kind is EntryKind.PROPOSAL and item.status == "open"
+        if not open_proposal and not item.waits:
             raise BadInput("error.confirmed_already", number=number)
         waiting = [item.number]
     if not waiting:

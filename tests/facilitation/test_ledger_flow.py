@@ -486,3 +486,48 @@ def test_an_agenda_item_is_not_reworded_by_its_number() -> None:
         assert [e.text for e in s.view.of(EntryKind.TOPIC)] == ["価格"]
 
     held(story)
+
+
+def test_what_was_retracted_is_not_changed_in_silence() -> None:
+    async def story(s: Sitting) -> None:
+        await s.start(language="en")
+        tom = s.person("Tom")
+        await s.talk(
+            ("Tom", "Decision: the launch is on May 10"),
+            ("Tom", "TODO: Maya books the hall"),
+            ("Tom", "Open: who speaks?"),
+        )
+        for number in (1, 2, 3):
+            await s.meetings.retract(s.place, number, tom, s.click())
+        entries = len(s.room.entries)
+        for act in (
+            s.meetings.revise(s.place, 1, "the launch is on May 30", tom, s.click()),
+            s.meetings.confirm(s.place, 1, tom, s.click()),
+            s.meetings.assign(s.place, 2, "Priya", None, tom, s.click()),
+            s.meetings.answer(s.place, 3, "Priya speaks", tom, s.click()),
+        ):
+            with pytest.raises(BadInput) as refused:
+                await act
+            assert refused.value.key == "error.retracted_already"
+        assert len(s.room.entries) == entries
+        assert (await s.close()).texts("decisions") == []
+
+    held(story)
+
+
+def test_what_was_replaced_is_reworded_under_its_new_number_only() -> None:
+    later = "the launch is on May 20 instead"
+    change = finds(EntryOut(kind="decision", text=later, quote=later, refers_to=1))
+
+    async def story(s: Sitting) -> None:
+        await s.start(language="en")
+        tom = s.person("Tom")
+        await s.talk(("Tom", "Decision: the launch is on May 10"), ("Maya", later))
+        await s.meetings.confirm(s.place, 2, tom, s.click())
+        with pytest.raises(BadInput) as refused:
+            await s.meetings.revise(s.place, 1, "the launch is on May 30", tom, s.click())
+        assert refused.value.key == "error.retracted_already"
+        await s.meetings.revise(s.place, 2, "the launch is on May 21", tom, s.click())
+        assert (await s.close()).texts("decisions") == ["the launch is on May 21"]
+
+    held(story, change)
