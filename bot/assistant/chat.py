@@ -193,7 +193,11 @@ class Chat:
         return Asked(line.user_id, language, question, tuple(history), passages, tuple(remarks), free), reader
 
     async def _history(self, talking: _Talk, batch: Sequence[Seen], deadline: Deadline) -> list[Seen]:
-        """What was said before these messages; without it an answer is poorer, but there is one."""
+        """What was said before these messages; without it an answer is poorer, but there is one.
+
+        Without what was said before the person opted in again, our answers to it included.
+        """
+        since = await self._core.db.unit(lambda c: chats.heard_from(c, talking.line.user_id))
         try:
             async with deadline.timeout(GATHER_S):
                 found = await talking.line.recent(batch[0].message_id, KNOWN)
@@ -202,7 +206,8 @@ class Chat:
             found = []
         known = {seen.message_id for seen in found}
         found += [seen for seen in talking.said if seen.message_id not in known]
-        return [seen for seen in found if seen.text.strip()][-KNOWN:]
+        heard = [seen for seen in found if since is None or seen.at > since]
+        return [seen for seen in heard if seen.text.strip()][-KNOWN:]
 
     async def _reader(self, line: Line, deadline: Deadline) -> Reader | None:
         guilds = await self._core.db.unit(lambda c: chats.servers_of(c, line.user_id, SERVERS))

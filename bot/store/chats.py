@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -42,6 +42,13 @@ async def opted_out_anywhere(c: AsyncConnection, user_id: int) -> bool:
     """Whether the person refused on any server that what they say is stored or sent."""
     query = sa.select(schema.opt_outs.c.user_id).where(schema.opt_outs.c.user_id == user_id).limit(1)
     return (await c.execute(query)).first() is not None
+
+
+async def heard_from(c: AsyncConnection, user_id: int) -> datetime | None:
+    """When the person last took an opt-out back, on any server, by Discord's time: nothing that was said in a
+    conversation before it is sent. None where there never was one."""
+    table = schema.opt_ins
+    return (await c.execute(sa.select(sa.func.max(table.c.at)).where(table.c.user_id == user_id))).scalar()
 
 
 async def servers_of(c: AsyncConnection, user_id: int, limit: int) -> list[int]:

@@ -417,6 +417,27 @@ def test_who_opted_out_anywhere_is_answered_without_a_model_and_told(folder: Fol
     converse(test, HELLO, folder=folder)
 
 
+def test_what_was_said_while_opted_out_reaches_no_model_afterwards(folder: Folder) -> None:
+    async def test(c: Conversation) -> None:
+        async def at(change: Any) -> None:
+            await asyncio.sleep(60)
+            now = c.app.clock.now()
+            await c.app.db.unit(lambda conn: change(conn, 900, PERSON, now))
+            await asyncio.sleep(60)
+
+        await at(transcript.opt_out)
+        await c.say("予算は極秘の123万円です")
+        await at(transcript.opt_in)
+        await c.say("こんにちは")
+        await c.say("では続けます")
+        prompts = c.model.prompts()
+        assert len(prompts) == 2
+        assert not any("123万円" in prompt for prompt in prompts)
+        assert "こんにちは" in prompts[-1]
+
+    converse(test, HELLO, folder=folder)
+
+
 def test_nothing_of_a_conversation_is_in_the_database_but_what_it_cost(folder: Folder) -> None:
     async def test(c: Conversation) -> None:
         await c.say("秘密の相談があります")
