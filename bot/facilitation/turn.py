@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import datetime
 
 from bot import phrases
 from bot.assistant import answers
-from bot.facilitation import closing, pointing, reading, recording
-from bot.facilitation.addressing import addresses_facilitator, waits_for_answer
+from bot.facilitation import closing, pointing, reading, recording, signs
+from bot.facilitation.addressing import addresses_facilitator
 from bot.facilitation.core import Change, Core
 from bot.facilitation.delivery import put_post, put_reaction
 from bot.facilitation.room import Room
@@ -32,20 +34,21 @@ async def step_turn(core: Core, room: Room) -> None:
         room.pending = None
         return
     to_facilitator = [m for m in stuff.unread if room.waits(m) and addresses_facilitator(m)]
-    seconds = _seconds_left(core, room, stuff)
-    thought, *replied = await asyncio.gather(
-        reply(core, room, stuff, to_facilitator[-1] if to_facilitator else None, seconds),
-        *answers.for_waiting(core, room, stuff, seconds),
-    )
+    people = signs.waiting(room, stuff)
+    seconds = _seconds_left(core, people)
+    async with signs.shown(core, room, people) if people else nullcontext():
+        thought, *replied = await asyncio.gather(
+            reply(core, room, stuff, to_facilitator[-1] if to_facilitator else None, seconds),
+            *answers.for_waiting(core, room, stuff, seconds),
+        )
     await _settle(core, room, thought, replied, addressed=bool(to_facilitator))
 
 
-def _seconds_left(core: Core, room: Room, stuff: Material) -> float | None:
+def _seconds_left(core: Core, people: Sequence[Message]) -> float | None:
     """What is left of the time that whoever waits longest may be kept waiting; None where nobody waits."""
-    waiting = [m.at for m in stuff.unread if room.waits(m) and waits_for_answer(m)]
-    if not waiting:
+    if not people:
         return None
-    waited = (core.clock.now() - min(waiting)).total_seconds()
+    waited = (core.clock.now() - min(message.at for message in people)).total_seconds()
     return max(AT_LEAST_S, core.limits.deadline_s - POSTING_S - waited)
 
 
@@ -175,7 +178,8 @@ async def step_assist(core: Core, room: Room) -> None:
         room.assist.clear()
         return
     stuff = await material(core, room)
-    thought = await answers.hand_off(core, room, stuff)
+    async with signs.shown(core, room, ()):
+        thought = await answers.hand_off(core, room, stuff)
     now = core.clock.now()
     text, source = thought.final(core)
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 

@@ -58,6 +58,7 @@ class World:
         self.forbidden: set[int] = set()
         self.too_old: dict[int, int] = {}  # messages whose edits are refused, and how often each was tried
         self.reacted_at: dict[tuple[int, str], datetime] = {}
+        self.typed: list[Place] = []
         self.webhooks: set[int] = set()
         self.no_webhooks: str | None = None
         self._nonces: dict[str, tuple[datetime, int]] = {}
@@ -288,7 +289,7 @@ class Link:
         return place == other
 
     async def typing(self, place: Place) -> None:
-        return None
+        self.world.typed.append(place)
 
 
 def failing(how: str) -> Exception:
