@@ -47,7 +47,9 @@ async def shown(core: Core, room: Room, messages: Sequence[Message]) -> AsyncIte
 
 async def _show(core: Core, room: Room, messages: Sequence[Message]) -> None:
     try:
-        await asyncio.gather(_type(core, room), _sign(core, room, messages))
+        async with asyncio.TaskGroup() as both:
+            both.create_task(_type(core, room), name="ketsugi-typing")
+            both.create_task(_sign(core, room, messages), name="ketsugi-sign")
     except Exception as error:
         log_failure(f"no sign of thinking in meeting {room.id}", error)
 

@@ -87,3 +87,26 @@ def test_people_see_it_typing_while_an_answer_is_thought_up_and_not_while_it_onl
         assert len(t.world.typed) == 2
 
     at_table(scenario, Sluggish())
+
+
+def test_a_sign_that_fails_unforeseen_is_reported_and_costs_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(t: Table) -> None:
+        await _talked(t)
+
+        def broken(*_: object) -> None:
+            raise RuntimeError("injected")
+
+        monkeypatch.setattr(t.world, "react", broken)
+        model.down, before = True, len(t.posts())
+        await t.say("Tom", QUESTIONS[0])
+        await t.until(lambda: len(t.posts()) > before, 30)
+        typed = len(t.world.typed)
+        await asyncio.sleep(60)
+        assert len(t.world.typed) == typed
+        assert len(t.errors) == 1
+        assert "no sign of thinking" in t.errors.pop()
+
+    model = HangingModel()
+    at_table(scenario, model)
