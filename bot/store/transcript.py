@@ -113,6 +113,13 @@ async def after(
     return [_message(row) for row in await c.execute(query if limit is None else query.limit(limit))]
 
 
+async def between(c: AsyncConnection, meeting_id: int, after: int, before: int) -> list[Message]:
+    """Messages with an id between these two, neither included, oldest first; deleted ones are left out."""
+    key = _messages.c.message_id
+    found = await c.execute(_of(meeting_id).where(key > after, key < before).order_by(key))
+    return [_message(row) for row in found]
+
+
 async def unread(
     c: AsyncConnection, meeting_id: int, cursor: int, limit: int | None = None, *, newest: bool = False
 ) -> list[Message]:
@@ -138,6 +145,16 @@ async def overtaken(c: AsyncConnection, meeting_id: int, after: int, to: int, re
         _messages.c.message_id <= to,
         _messages.c.message_id.not_in(list(read)),
         _messages.c.deleted_at.is_(None),
+        ~_wants_nothing_stored(_messages.c.guild_id, _messages.c.author_id),
+    )
+    await c.execute(statement.values(late=Late.WAITING))
+
+
+async def keep_waiting(c: AsyncConnection, meeting_id: int, message_ids: Collection[int]) -> None:
+    """A turn goes on behind these messages, whose authors wait for an answer: they are late from now on."""
+    statement = sa.update(_messages).where(
+        _messages.c.meeting_id == meeting_id,
+        _messages.c.message_id.in_(list(message_ids)),
         ~_wants_nothing_stored(_messages.c.guild_id, _messages.c.author_id),
     )
     await c.execute(statement.values(late=Late.WAITING))

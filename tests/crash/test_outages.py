@@ -6,12 +6,16 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
+import pytest
+
 from bot.meeting.model import MeetingState, Route
 from bot.models.base import ProviderError, Request
 from bot.phrases import t as phrase
 from bot.stage import Busy, Refused
+from bot.store import overview
 from tests.crash.script import CHANNEL, PEOPLE, ScriptedModel
 from tests.crash.table import Table, at_table
+from tests.crash.test_overslept import forget
 from tests.crash.test_recovery import Weather
 from tests.crash.world import Calm
 
@@ -73,6 +77,40 @@ def test_a_backlog_that_no_model_reads_is_tried_once_and_read_before_the_minutes
         assert closed.state is MeetingState.CLOSED
 
     at_table(scenario, model, weather)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_questions_at_the_beginning_of_a_long_backlog_are_answered_once(restarted: bool) -> None:
+    async def scenario(t: Table) -> None:
+        meeting = await t.start("en", minutes=60)
+        await asyncio.sleep(200)
+        await t.say("佐藤", "Decision: launch on Friday", then=15)
+        asked = {}
+        for number in range(450):
+            words = {10: "@assistant what was decided?", 230: "@assistant what is still open?"}.get(number)
+            words = words or f"we should talk about thing {number}"
+            asked[number] = t.world.person_says(CHANNEL, PEOPLE["Maya"], "Maya", words)
+        t.world.person_says(CHANNEL, PEOPLE["Tom"], "Tom", "@Ketsugi what is next?")
+        for number in range(450, 750):
+            t.world.person_says(CHANNEL, PEOPLE["Maya"], "Maya", f"we should talk about thing {number}")
+        posts = len(t.posts())
+        if restarted:
+            await forget(t)
+        await t.app.meetings.recover()
+        await asyncio.sleep(120)
+        replies = [m.reply_to for m in t.posts()]
+        assert [replies.count(asked[number]) for number in (10, 230)] == [1, 1]
+        rows = await t.app.db.unit(lambda c: overview.posts(c, meeting.id))
+        turns = [row for row in rows if row.key.startswith("turn:")]
+        assert [row.state for row in turns] == ["sent"]  # to Tom
+        told = len(t.posts()) - posts
+        await asyncio.sleep(600)
+        assert len(t.posts()) - posts - told <= 2  # a question about the quiet, no answer given twice
+        await t.end(now=True)
+        await t.over()
+        assert len(t.minutes) == 1
+
+    at_table(scenario)
 
 
 def test_a_message_deleted_while_its_reactions_are_asked_for_ends_no_meeting() -> None:
