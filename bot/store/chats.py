@@ -48,7 +48,8 @@ async def heard_from(c: AsyncConnection, user_id: int) -> datetime | None:
     """When the person last took an opt-out back, on any server, by Discord's time: nothing that was said in a
     conversation before it is sent. None where there never was one."""
     table = schema.opt_ins
-    return (await c.execute(sa.select(sa.func.max(table.c.at)).where(table.c.user_id == user_id))).scalar()
+    query = sa.select(table.c.at).where(table.c.user_id == user_id).order_by(table.c.at.desc()).limit(1)
+    return (await c.execute(query)).scalar()
 
 
 async def servers_of(c: AsyncConnection, user_id: int, limit: int) -> list[int]:

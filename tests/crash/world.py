@@ -145,6 +145,9 @@ class World:
         self._known(place.channel_id, message_id).reactions.add(emoji)
         self.reacted_at.setdefault((message_id, emoji), self.now())
 
+    def typing(self, place: Place) -> None:
+        self.typed.append(place)
+
     def reactors(self, place: Place, message_id: int, emoji: str) -> list[tuple[int, str]]:
         self._reachable(place.channel_id)
         return sorted(self._known(place.channel_id, message_id).by_people.get(emoji, {}).items())
@@ -289,7 +292,7 @@ class Link:
         return place == other
 
     async def typing(self, place: Place) -> None:
-        self.world.typed.append(place)
+        self.world.typing(place)
 
 
 def failing(how: str) -> Exception:
