@@ -27,6 +27,7 @@ from bot.clock import Deadline
 from bot.errors import StageError
 from bot.facilitation.core import Core
 from bot.facilitation.policy import FREE
+from bot.facilitation.signs import keep_typing
 from bot.guard.generator import Generator
 from bot.meeting.model import LANGUAGES, Language, Route
 from bot.meeting.outside import NOWHERE
@@ -41,7 +42,6 @@ log = logging.getLogger(__name__)
 KNOWN = 20  # messages of the conversation that an answer knows
 GATHER_S = 5.0  # for reading history and record, of the time a person waits
 POSTING_S = 1.5
-TYPING_S = 8.0  # Discord shows an indicator for ten seconds
 SERVERS = 25  # looked at for one answer: each costs a request of the person's roles there
 FINISHING_S = 2.0  # of the grace at the end of a process, for the last edit
 _REMEMBERED = 1000
@@ -121,7 +121,8 @@ class Chat:
         line = talking.line
         deadline = Deadline(max(1.0, self._core.limits.deadline_s - POSTING_S))
         self._deadlines.add(deadline)
-        typing = asyncio.get_running_loop().create_task(self._type(line), name="ketsugi-chat-typing")
+        shown = keep_typing(self._core.clock, line.typing)
+        typing = asyncio.get_running_loop().create_task(shown, name="ketsugi-chat-typing")
         language = _language(batch, "en")
         showing = Showing(line, self._core.clock, language, batch[-1].message_id)
 
@@ -155,11 +156,6 @@ class Chat:
 
     def _own(self, showing: Showing, text: str) -> Seen:
         return Seen(showing.message_id or 0, 0, "", text, self._core.clock.now(), mine=True, bot=True)
-
-    async def _type(self, line: Line) -> None:
-        while True:
-            await line.typing()
-            await self._core.clock.sleep(TYPING_S, "typing")
 
     # ------------------------------------------------------------------ what an answer may know
 

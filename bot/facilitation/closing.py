@@ -248,7 +248,7 @@ async def step_read_back(core: Core, room: Room) -> None:
     since = meeting.closing_since or core.clock.now()
     seconds = max(2.0, READ_BACK_AFTER_WISH_S - (core.clock.now() - since).total_seconds())
     stuff = await material(core, room)
-    async with signs.shown(core, room, signs.waiting(room, stuff)):
+    async with signs.shown(core, room, room.asking(stuff.unread)):
         thought, *replied = await asyncio.gather(
             read_back_lead(core, room, stuff, seconds),
             *answers.for_waiting(core, room, stuff, seconds),
@@ -324,7 +324,7 @@ async def goodbye(core: Core, room: Room, stuff: Material | None = None) -> Thou
 async def step_goodbye(core: Core, room: Room) -> None:
     """The last words in the channel; they announce the minutes, so nobody has to ask for them."""
     stuff = await material(core, room)
-    async with signs.shown(core, room, signs.waiting(room, stuff)):
+    async with signs.shown(core, room, room.asking(stuff.unread)):
         thought, *replied = await asyncio.gather(
             goodbye(core, room, stuff),
             *answers.for_waiting(core, room, stuff, core.limits.seconds(GOODBYE_S)),

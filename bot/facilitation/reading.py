@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.facilitation.addressing import waits_for_answer
 from bot.facilitation.room import Room
 from bot.facilitation.thinking import Thought
 from bot.meeting.model import Late, Message
@@ -39,10 +38,9 @@ async def mark(c: Connection, room: Room, thought: Thought, *, read: bool) -> No
         # questions in it, which the next turns answer.
         first = next((m.message_id for m in thought.unread if m.late is Late.NO), thought.read_to)
         begin = max(begin, first)
-        skipped = await transcript.between(c, room.id, max(room.meeting.cursor, room.handled_to), first)
-        await transcript.keep_waiting(
-            c, room.id, [m.message_id for m in skipped if room.waits(m) and waits_for_answer(m)]
-        )
+        newer = await transcript.after(c, room.id, max(room.meeting.cursor, room.handled_to))
+        passed_over = [m.message_id for m in room.asking(newer) if m.message_id < first]
+        await transcript.read_again(c, room.id, passed_over, Late.WAITING)
     await transcript.overtaken(c, room.id, begin, thought.read_to, ids)
     await transcript.dealt_with(c, room.id, ids, Late.NO if read else Late.ANSWERED)
     as_read = {m.message_id: m.text for m in thought.unread}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -312,6 +313,10 @@ class Room:
         if message.late is not Late.NO:
             return message.late is Late.WAITING
         return message.message_id > self.handled_to
+
+    def asking(self, messages: Sequence[Message]) -> list[Message]:
+        """Those whose authors wait for an answer."""
+        return [m for m in messages if self.waits(m) and waits_for_answer(m)]
 
     def note_pending(self, message: Message, *, urgent: bool) -> None:
         if self.pending is None:

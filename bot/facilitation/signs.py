@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from bot.facilitation.addressing import waits_for_answer
+from bot.clock import Clock
 from bot.facilitation.core import Core
 from bot.facilitation.room import Room
-from bot.facilitation.thinking import Material
 from bot.meeting.model import Message
 from bot.stage import Busy, Refused, Uncertain
 from bot.supervision import log_failure
@@ -27,11 +26,6 @@ SIGN_AFTER_S = 12.0  # since the message; a request for a sign may then still ha
 AT_LEAST_S = 3.0  # of thinking, however long the message has waited: it may be from before a restart
 AT_ONCE = 5  # messages that get a sign, the newest
 SIGN = "💭"
-
-
-def waiting(room: Room, stuff: Material) -> list[Message]:
-    """The unread messages whose authors wait for an answer."""
-    return [m for m in stuff.unread if room.waits(m) and waits_for_answer(m)]
 
 
 @asynccontextmanager
@@ -56,9 +50,14 @@ async def _show(core: Core, room: Room, messages: Sequence[Message]) -> None:
 
 async def _type(core: Core, room: Room) -> None:
     await core.clock.sleep(TYPING_AFTER_S, "typing")
+    await keep_typing(core.clock, lambda: core.stage.typing(room.place))
+
+
+async def keep_typing(clock: Clock, show: Callable[[], Awaitable[None]]) -> None:
+    """Until it is cancelled. `show` puts one indicator, and never raises."""
     while True:
-        await core.stage.typing(room.place)
-        await core.clock.sleep(AGAIN_S, "typing")
+        await show()
+        await clock.sleep(AGAIN_S, "typing")
 
 
 async def _sign(core: Core, room: Room, messages: Sequence[Message]) -> None:
@@ -67,7 +66,12 @@ async def _sign(core: Core, room: Room, messages: Sequence[Message]) -> None:
         pause: float | None = max(AT_LEAST_S, SIGN_AFTER_S - waited)
         while pause is not None:
             await core.clock.sleep(pause, "a sign of thinking")
-            pause = await _put(core, room, message)
+            pause = None if _answered(room, message) else await _put(core, room, message)
+
+
+def _answered(room: Room, message: Message) -> bool:
+    """Whoever asked while the meeting closes may have been told at once where it goes on."""
+    return not room.keys.isdisjoint(f"{told}:{message.message_id}" for told in ("ask", "late", "soon"))
 
 
 async def _put(core: Core, room: Room, message: Message) -> float | None:

@@ -33,10 +33,10 @@ async def step_turn(core: Core, room: Room) -> None:
     if not stuff.unread:
         room.pending = None
         return
-    to_facilitator = [m for m in stuff.unread if room.waits(m) and addresses_facilitator(m)]
-    people = signs.waiting(room, stuff)
-    seconds = _seconds_left(core, people)
-    async with signs.shown(core, room, people) if people else nullcontext():
+    asking = room.asking(stuff.unread)
+    to_facilitator = [m for m in asking if addresses_facilitator(m)]
+    seconds = _seconds_left(core, asking)
+    async with signs.shown(core, room, asking) if asking else nullcontext():
         thought, *replied = await asyncio.gather(
             reply(core, room, stuff, to_facilitator[-1] if to_facilitator else None, seconds),
             *answers.for_waiting(core, room, stuff, seconds),
@@ -44,11 +44,11 @@ async def step_turn(core: Core, room: Room) -> None:
     await _settle(core, room, thought, replied, addressed=bool(to_facilitator))
 
 
-def _seconds_left(core: Core, people: Sequence[Message]) -> float | None:
+def _seconds_left(core: Core, asking: Sequence[Message]) -> float | None:
     """What is left of the time that whoever waits longest may be kept waiting; None where nobody waits."""
-    if not people:
+    if not asking:
         return None
-    waited = (core.clock.now() - min(message.at for message in people)).total_seconds()
+    waited = (core.clock.now() - min(message.at for message in asking)).total_seconds()
     return max(AT_LEAST_S, core.limits.deadline_s - POSTING_S - waited)
 
 

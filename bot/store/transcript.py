@@ -113,13 +113,6 @@ async def after(
     return [_message(row) for row in await c.execute(query if limit is None else query.limit(limit))]
 
 
-async def between(c: AsyncConnection, meeting_id: int, after: int, before: int) -> list[Message]:
-    """Messages with an id between these two, neither included, oldest first; deleted ones are left out."""
-    key = _messages.c.message_id
-    found = await c.execute(_of(meeting_id).where(key > after, key < before).order_by(key))
-    return [_message(row) for row in found]
-
-
 async def unread(
     c: AsyncConnection, meeting_id: int, cursor: int, limit: int | None = None, *, newest: bool = False
 ) -> list[Message]:
@@ -150,16 +143,6 @@ async def overtaken(c: AsyncConnection, meeting_id: int, after: int, to: int, re
     await c.execute(statement.values(late=Late.WAITING))
 
 
-async def keep_waiting(c: AsyncConnection, meeting_id: int, message_ids: Collection[int]) -> None:
-    """A turn goes on behind these messages, whose authors wait for an answer: they are late from now on."""
-    statement = sa.update(_messages).where(
-        _messages.c.meeting_id == meeting_id,
-        _messages.c.message_id.in_(list(message_ids)),
-        ~_wants_nothing_stored(_messages.c.guild_id, _messages.c.author_id),
-    )
-    await c.execute(statement.values(late=Late.WAITING))
-
-
 async def dealt_with(c: AsyncConnection, meeting_id: int, message_ids: Collection[int], now: Late) -> None:
     """Of these messages those that came in late are now read (`Late.NO`), or answered unread."""
     statement = sa.update(_messages).where(
@@ -170,8 +153,11 @@ async def dealt_with(c: AsyncConnection, meeting_id: int, message_ids: Collectio
     await c.execute(statement.values(late=now))
 
 
-async def read_again(c: AsyncConnection, meeting_id: int, message_ids: Collection[int]) -> None:
-    """These messages changed after a model had read them: the next reading reads them too, nobody waits for it."""
+async def read_again(
+    c: AsyncConnection, meeting_id: int, message_ids: Collection[int], late: Late = Late.ANSWERED
+) -> None:
+    """The next reading reads these messages too: they changed after a model had read them, and nobody waits for it;
+    or a turn passed over them, and their authors do (`Late.WAITING`)."""
     statement = sa.update(_messages).where(
         _messages.c.meeting_id == meeting_id,
         _messages.c.message_id.in_(list(message_ids)),
@@ -179,7 +165,7 @@ async def read_again(c: AsyncConnection, meeting_id: int, message_ids: Collectio
         _messages.c.late == Late.NO,
         ~_wants_nothing_stored(_messages.c.guild_id, _messages.c.author_id),
     )
-    await c.execute(statement.values(late=Late.ANSWERED))
+    await c.execute(statement.values(late=late))
 
 
 async def recent(c: AsyncConnection, meeting_id: int, limit: int) -> list[Message]:

@@ -110,3 +110,24 @@ def test_a_sign_that_fails_unforeseen_is_reported_and_costs_no_answer(
 
     model = HangingModel()
     at_table(scenario, model)
+
+
+@pytest.mark.parametrize("moment", ["read-back", "goodbye"])
+def test_who_was_told_at_once_that_the_minutes_follow_gets_no_sign_of_thinking(moment: str) -> None:
+    model = HangingModel()
+
+    async def scenario(t: Table) -> None:
+        await _talked(t)
+        model.down = moment == "read-back"
+        await t.end()
+        if moment == "goodbye":
+            await t.until(lambda: bool(t.with_button("close_now")))
+            model.down = True
+            await t.say("佐藤", "特にありません")
+        told = len(t.posts())
+        asked = await t.say("Tom", "@アシスタント 議事録をまとめて")
+        assert await t.until(lambda: len(t.posts()) > told) < 5.0
+        await t.over()
+        assert not _signs(t, asked)
+
+    at_table(scenario, model)

@@ -183,8 +183,6 @@ CALLS: dict[str, Callable[[AsyncConnection, int], Awaitable[Any]]] = {
     "transcript.after": lambda c, m: transcript.after(c, m, 1, 5),
     "transcript.unread": lambda c, m: transcript.unread(c, m, 1, 5, newest=True),
     "transcript.overtaken": lambda c, m: transcript.overtaken(c, m, 1, 5, [3]),
-    "transcript.between": lambda c, m: transcript.between(c, m, 1, 9),
-    "transcript.keep_waiting": lambda c, m: transcript.keep_waiting(c, m, [5]),
     "transcript.dealt_with": lambda c, m: transcript.dealt_with(c, m, [5], Late.NO),
     "transcript.read_again": lambda c, m: transcript.read_again(c, m, [5]),
     "transcript.recent": lambda c, m: transcript.recent(c, m, 5),
